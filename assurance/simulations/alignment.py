@@ -207,6 +207,42 @@ def local(group, width, gap):
     return best
 
 
+def smaller(a, b, width, first_sender):
+    """min(a, b) = a - max(0, a - b)."""
+    over = clamp(linear(width + 1, (1, a), (-1, b)), width, first_sender)
+    return linear(width + 1, (1, a), (-1, over))
+
+
+def coupling(group, width, takes_sum):
+    """X = distance plus (or the larger of it and) the least of three neighbours. Outside the matrix is the largest number."""
+    modulus = width + 1
+    outside = ((1 << width) - 1, 0)
+    left, diagonal = group.state(True, outside), group.state(True, outside)
+    up = group.state(False, outside)
+    for number in range(len(group.matrices)):
+        diagonal[number, 0] = Shared((0, 0), wire.now)
+    group.look_up(0)
+    distances, cells = {}, []
+    for step in range(group.steps + 1):
+        settle(wire.now, left, diagonal, up, distances)
+        numbers, prepared = prepare(group, step, modulus)
+        values = []
+        for number, line, position in cells:
+            least = smaller(up[number, position], left[number, line], width, 0)
+            least = smaller(least, diagonal[number, line], width, 1)
+            added = distances[number, line, position]
+            if not takes_sum:
+                added = clamp(linear(modulus, (1, added), (-1, least)), width, 0)
+            values.append(linear(modulus, (1, least), (1, added)))
+        for (number, line, position), value in zip(cells, values):
+            diagonal[number, line] = up[number, position]
+            left[number, line] = up[number, position] = value
+        wire.now = max([prepared] + [value.time for value in values])
+        distances, cells = numbers, group.cells(step)
+    settle(wire.now, up)
+    return up
+
+
 def largest(lists, width):
     """The largest number of each list."""
     while any(len(values) > 1 for values in lists):
@@ -262,6 +298,10 @@ def results(kind, group, bits):
         width = bits_for(kind[1])
         across = widened(at_positions(group, difference(group, width)), width, modulus)
         return [linear(modulus, *[(1, value) for value in values]) for values in across]
+    if kind[0] in ("warping", "frechet"):
+        width = bits_for(kind[1])
+        totals = [values[-1:] for values in at_positions(group, coupling(group, width, kind[0] == "warping"))]
+        return [value for (value,) in widened(totals, width, modulus)]
     _, most, _, gap = kind
     width = bits_for(most + 2 * gap)
     best = largest(at_positions(group, local(group, width, gap)), width)
@@ -288,6 +328,15 @@ def plain_global(rows, columns, insert, delete, cost):
             best = min(diagonal + cost(x, y), row[at] + insert, row[at + 1] + delete)
             diagonal, row[at + 1] = row[at + 1], best
     return row[-1]
+
+
+def plain_coupling(rows, columns, join, distance):
+    matrix = {}
+    for i, x in enumerate(rows):
+        for j, y in enumerate(columns):
+            before = [matrix[p] for p in ((i - 1, j - 1), (i - 1, j), (i, j - 1)) if p in matrix]
+            matrix[i, j] = join(distance(x, y), min(before, default=0))
+    return matrix[len(rows) - 1, len(columns) - 1]
 
 
 def plain_local(rows, columns, gap, score):

@@ -142,6 +142,8 @@ class Case:
             return alignment.bits_for(2 * columns)
         if self.kind[0] == "difference":
             return alignment.bits_for(self.kind[1] * min(rows, columns))
+        if self.kind[0] in ("warping", "frechet"):
+            return alignment.bits_for(self.kind[1])
         return alignment.bits_for(self.kind[1] + 2 * self.kind[3])
 
     def pairs(self, rows, columns):
@@ -173,6 +175,8 @@ class Case:
                 alignment.unit(group)
             elif self.kind[0] == "difference":
                 alignment.difference(group, alignment.bits_for(self.kind[1]))
+            elif self.kind[0] in ("warping", "frechet"):
+                alignment.coupling(group, alignment.bits_for(self.kind[1]), self.kind[0] == "warping")
             else:
                 _, most, _, gap = self.kind
                 alignment.local(group, alignment.bits_for(most + 2 * gap), gap)
@@ -243,6 +247,14 @@ def cases():
         lambda x, y: max(0, score(x, y) + 2 * gap),
         lambda rows, columns: alignment.plain_local(rows, columns, gap, score),
     )
+    distance = lambda x, y: (x - y) ** 2
+    most = 36
+    for kind, join in (
+        (("warping", LENGTH * most, most), lambda a, b: a + b),
+        (("frechet", most, most), max),
+    ):
+        plain = lambda rows, columns, join=join: alignment.plain_coupling(rows, columns, join, distance)
+        yield Case(kind, 7, distance, plain)
 
 
 def rows():

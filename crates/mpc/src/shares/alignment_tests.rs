@@ -1,6 +1,7 @@
 //! Cells against plain dynamic programming.
 
 use super::cells::{self, Local};
+use super::couplings::{self, Coupling, Total};
 use super::gates::Gates;
 use super::group::{Group, Letters, Matrix, Source};
 use super::letters::rows;
@@ -67,6 +68,7 @@ enum Kind {
     Unit,
     Difference(usize),
     Local(Local),
+    Coupling(Coupling),
 }
 
 /// Runs the cells on both sides. Returns what remains at the positions, and the positions of each matrix.
@@ -123,6 +125,10 @@ fn align(
                     .map(|range| result[range].to_vec().into());
                 let best = cells::largest(&gates, lists.collect(), local.width).await?;
                 Ok([best, Words::default()])
+            }
+            Kind::Coupling(coupling) => {
+                let totals = couplings::coupling(&gates, &mut group, *coupling, &|_| ()).await?;
+                Ok([totals, Words::default()])
             }
         }
     });
@@ -230,5 +236,40 @@ fn local_scores() {
             }
         }
         assert_eq!(i64::try_from(found), Ok(most));
+    }
+}
+
+#[test]
+fn couplings() {
+    let squares = |x: usize, y: usize| (x.abs_diff(y) as u64).pow(2) + u64::from(x != y) * 3;
+    let largest = squares(0, LETTERS - 1);
+    let bits_for = crate::circuit::numbers::bits_for;
+    let add: fn(u64, u64) -> u64 = |a, b| a + b;
+    for (total, width, join) in [
+        (Total::Sum, bits_for(300 * largest), add),
+        (Total::Largest, bits_for(largest), u64::max),
+    ] {
+        let coupling = Coupling {
+            total,
+            width,
+            input_width: bits_for(largest),
+        };
+        let (ran, _) = align(&Kind::Coupling(coupling), bits_for(largest), squares);
+        let [first, second] = ran.results.map(|[result, _]| result);
+        let found = sums(&[first, second], width + 1);
+        for ((a, b), found) in pairs().iter().zip(found) {
+            // Every cell from all that may come before it.
+            let mut matrix = vec![vec![u64::MAX; b.len()]; a.len()];
+            for (i, x) in a.iter().enumerate() {
+                for (j, y) in b.iter().enumerate() {
+                    let before = [(1, 1), (1, 0), (0, 1)].iter().filter_map(|(di, dj)| {
+                        Some(matrix[i.checked_sub(*di)?][j.checked_sub(*dj)?])
+                    });
+                    let least = before.min().unwrap_or(0);
+                    matrix[i][j] = join(squares(*x, *y), least);
+                }
+            }
+            assert_eq!(found, matrix[a.len() - 1][b.len() - 1], "{total:?}");
+        }
     }
 }

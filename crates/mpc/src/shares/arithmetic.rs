@@ -159,8 +159,47 @@ impl SharesSession {
         })
     }
 
+    /// Quotients, rounded down, of dividends by divisors below 2^`divisor_bits`: `bits` bits each, shared by exclusive or. No quotient
+    /// has more. With a divisor of zero the dividend is zero, too, and all bits of the quotient are 1.
+    pub fn quotients(
+        &mut self,
+        dividends: &[u64],
+        divisors: &[u64],
+        divisor_bits: usize,
+        bits: usize,
+        channel: &mut dyn Channel,
+    ) -> Result<Words, MpcError> {
+        same_length(dividends, divisors)?;
+        if divisor_bits + bits > BITS || divisor_bits == 0 {
+            return Err(MpcError::Misuse("quotients have more than 63 bits"));
+        }
+        // About half of the tables of facts are this side's.
+        let each = (5 * (divisor_bits + bits) / 2 + 14).div_ceil(8);
+        self.on_lists(dividends.len(), each, channel, async |gates, range| {
+            let (dividends, divisors) = (&dividends[range.clone()], &divisors[range]);
+            gates
+                .quotients(dividends, divisors, divisor_bits, bits)
+                .await
+        })
+    }
+
+    /// Numbers of `bits` bits that are shared modulo 2^`bits` or a multiple, as shares by exclusive or.
+    pub fn halves_from_numbers(
+        &mut self,
+        numbers: &[u64],
+        bits: usize,
+        channel: &mut dyn Channel,
+    ) -> Result<Words, MpcError> {
+        self.on_lists(numbers.len(), bits, channel, async |gates, range| {
+            let own = words(numbers[range].iter().map(|number| number & mask(bits)));
+            let demand = gates.bits_demand(own.len(), bits);
+            gates.rounds.reserve(demand).await;
+            gates.bits_from_numbers(&own, bits).await
+        })
+    }
+
     /// Runs a task on parts of a list of `count` entries, each of about `each` bytes in a message.
-    fn on_lists(
+    pub(super) fn on_lists(
         &mut self,
         count: usize,
         each: usize,

@@ -9,7 +9,7 @@ use rand_chacha::ChaCha20Rng;
 use veilpath_channel::{MemoryChannel, memory_pair};
 
 /// Runs a task on both sides.
-fn both<T: Send>(
+pub(super) fn both<T: Send>(
     task: impl Fn(&mut SharesSession, Party, &mut MemoryChannel) -> Result<T, MpcError> + Sync,
 ) -> [T; 2] {
     let (left, right) = memory_pair();
@@ -26,13 +26,13 @@ fn both<T: Send>(
     })
 }
 
-fn random(seed: u64, count: usize) -> Vec<u64> {
+pub(super) fn random(seed: u64, count: usize) -> Vec<u64> {
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
     (0..count).map(|_| rng.next_u64()).collect()
 }
 
 /// One of the two sides' shares.
-fn of(party: Party, shares: [&[u64]; 2]) -> &[u64] {
+pub(super) fn of(party: Party, shares: [&[u64]; 2]) -> &[u64] {
     match party {
         Party::Host => shares[0],
         Party::Join => shares[1],

@@ -5,6 +5,7 @@
 //! | unit costs | differences of neighbours, −1, 0 or 1, as two bits: [`super::unit`] | 2 |
 //! | any global alignment | differences H and V as numbers, as in [`crate::circuit::cells::DifferenceCell`] | 10 with nine bits |
 //! | local alignment | the matrix itself, as numbers | 15 with nine bits |
+//! | couplings | the matrix itself, as numbers: [`super::couplings`] | 10 or 15 with nine bits |
 //!
 //! Additions are free. A maximum is a comparison and a product: max(a, b) = b + max(0, a − b).
 
@@ -17,7 +18,7 @@ use crate::error::MpcError;
 use zeroize::Zeroizing;
 
 /// The costs of a step as numbers modulo 2^modulus, while those of the next are looked up.
-async fn prepare(
+pub(crate) async fn prepare(
     gates: &Gates,
     group: &mut Group<'_>,
     step: usize,

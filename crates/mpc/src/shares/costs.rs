@@ -196,7 +196,7 @@ impl Matrices {
         let around_steps = match self.cell {
             Cell::Unit if self.letters.lines.is_some() => 1,
             Cell::Unit => 2,
-            Cell::Difference { .. } => 2 + widened,
+            Cell::Difference { .. } | Cell::Warping { .. } | Cell::Frechet { .. } => 2 + widened,
             Cell::Local { .. } => 2 + clamp * (1 + levels(positions)) + widened,
         };
         let output = match self.outputs {
@@ -212,7 +212,8 @@ impl Matrices {
     fn lists(&self) -> u64 {
         let clamps = match self.cell {
             Cell::Unit => return 3,
-            Cell::Difference { .. } => 2,
+            Cell::Difference { .. } | Cell::Warping { .. } => 2,
+            Cell::Frechet { .. } => 3,
             Cell::Local { .. } => 4,
         };
         let lists = clamps * clamp_lists(self.cell.width()) + self.cell.entry_bits();

@@ -7,7 +7,7 @@ use super::line_lookup::{
     LineBlocks, LineCosts, LineEntries, LineLookup, LineSeeds, LineTrees, pieces,
 };
 use super::lookup::{Table, Trees};
-use super::outputs::{numbers, output};
+use super::outputs::{number_bits, numbers, output};
 use super::seeds::SeedRequest;
 use super::tests::{Ran, play};
 use super::{Cell, Comparison, Finish, Outputs};
@@ -223,6 +223,13 @@ fn cell(kind: &str, parameter: usize) -> Cell {
             largest_entry: 10,
             gap: 3,
         },
+        "warping" => Cell::Warping {
+            largest: parameter as u64,
+            largest_entry: 36,
+        },
+        "frechet" => Cell::Frechet {
+            largest: parameter as u64,
+        },
         other => panic!("{other}"),
     }
 }
@@ -284,7 +291,9 @@ fn align(kind: &str, mode: &str, row: &Row) -> Ran<()> {
             .collect();
         let mut group = Group::new(gates.clone(), &letters, source, &matrices);
         let found = numbers(&gates, &mut group, cell, &comparisons, finish, &|_| ()).await?;
-        output(&gates, &found, cell, &comparisons, finish).await?;
+        let bits = number_bits(cell, &comparisons, finish);
+        let bounds = comparisons.iter().map(|comparison| comparison.at_least);
+        output(&gates, &found, bits, bounds, finish.outputs).await?;
         Ok(())
     })
 }

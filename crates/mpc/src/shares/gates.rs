@@ -37,6 +37,22 @@ pub(crate) enum Factor<'a> {
     Numbers(&'a [u64]),
 }
 
+/// Bits that are multiplied several times.
+pub(crate) struct Multiplier {
+    own: Words,
+    count: usize,
+    chosen: Chosen,
+    pads: Words,
+    /// The other side's corrections, once they are known.
+    their_swaps: Words,
+    used: usize,
+}
+
+impl Multiplier {
+    /// How often they can be multiplied: the bits of a pad.
+    pub(crate) const TIMES: usize = u64::BITS as usize;
+}
+
 impl Gates {
     /// The demand of [`Gates::products`].
     pub(crate) fn products_demand(count: usize, receives: bool) -> Demand {
@@ -77,7 +93,7 @@ impl Gates {
     }
 
     /// The sum, modulo 2^`bits`, of this side's bits times the other's numbers and this side's numbers times the other's bits.
-    async fn cross_products(
+    pub(crate) async fn cross_products(
         &self,
         own_bits: &[u64],
         own_numbers: &[u64],
@@ -192,6 +208,66 @@ impl Gates {
             })));
         }
         Ok(products)
+    }
+
+    /// Bits that [`Gates::multiply`] multiplies, 64 to a word.
+    pub(crate) fn multiplier(&self, own: Words, count: usize) -> Result<Multiplier, MpcError> {
+        let (chosen, pads) = self.both_pads(count)?;
+        Ok(Multiplier {
+            own,
+            count,
+            chosen,
+            pads,
+            their_swaps: Words::default(),
+            used: 0,
+        })
+    }
+
+    /// [`Gates::and`] on packed bits, with the same first factors each time: up to [`Multiplier::TIMES`] products with one transfer
+    /// in each direction, of which each product has a bit of the pads.
+    pub(crate) async fn multiply(
+        &self,
+        multiplier: &mut Multiplier,
+        plane: &[u64],
+    ) -> Result<Words, MpcError> {
+        let Multiplier {
+            own,
+            count,
+            chosen,
+            pads,
+            their_swaps,
+            used,
+        } = multiplier;
+        let (count, bit) = (*count, *used);
+        if bit == Multiplier::TIMES {
+            return Err(MpcError::Misuse("all bits of pads are used"));
+        }
+        *used += 1;
+        let (pairs, _) = pads.as_chunks::<2>();
+        let zero = packed(pairs.iter().map(|pair| pair[0] >> bit));
+        let one = packed(pairs.iter().map(|pair| pair[1] >> bit));
+        let lists = if bit == 0 { 2 } else { 1 };
+        let size = lists * list_bytes(count, 1);
+        let mut message = Writer::with_capacity(size);
+        if bit == 0 {
+            let swaps = own.iter().zip(chosen.choices.iter());
+            message.bits(&words(swaps.map(|(bit, choice)| bit ^ choice)), count);
+        }
+        let masked = plane.iter().zip(zero.iter()).zip(one.iter());
+        let masked = words(masked.map(|((plane, zero), one)| plane ^ zero ^ one));
+        message.bits(&masked, count);
+        let answer = self.rounds.exchange(message.finish(), size).await;
+        let mut answer = Reader::new(&answer);
+        if bit == 0 {
+            *their_swaps = answer.bits(count)?;
+        }
+        let theirs = answer.bits(count)?;
+        let received = packed(chosen.pads.iter().map(|pad| pad >> bit));
+        Ok(words((0..theirs.len()).map(|at| {
+            let received = received[at] ^ (theirs[at] & chosen.choices[at]);
+            let sent = zero[at] ^ (plane[at] & their_swaps[at]);
+            received ^ sent ^ (plane[at] & own[at])
+        })))
     }
 
     fn both_pads(&self, count: usize) -> Result<(Chosen, Words), MpcError> {

@@ -184,6 +184,11 @@ impl<'a> Group<'a> {
         self.matrices
     }
 
+    /// The first line of each matrix among all.
+    pub(crate) fn first_lines(&self) -> impl Iterator<Item = usize> + '_ {
+        self.line_offsets.iter().take(self.matrices.len()).copied()
+    }
+
     /// The positions of each matrix among all.
     pub(crate) fn positions_of(&self) -> impl ExactSizeIterator<Item = Range<usize>> + '_ {
         self.position_offsets
@@ -265,15 +270,53 @@ impl<'a> Group<'a> {
 
     /// Looks up the tiles that begin in a step. They replace those that end in the step before, whose costs must have been taken.
     pub(crate) async fn look_up(&mut self, step: usize) -> Result<(), MpcError> {
+        if matches!(self.source, Source::Known(_)) {
+            return Ok(());
+        }
+        let tiles: Vec<_> = self.new_tiles(step).collect();
+        let shares = self.fetch(&tiles).await?;
+        for ((number, line, _), share) in tiles.into_iter().zip(shares) {
+            self.keep(number, line, &share);
+        }
+        Ok(())
+    }
+
+    /// The entries of whole lines if they have one bit: 64 positions to a word, and each line begins a new word.
+    pub(crate) async fn line_bits(&self, lines: &[(usize, usize)]) -> Result<Words, MpcError> {
+        let words_of = |number: usize| self.matrices[number].positions.len().div_ceil(64);
+        let count = lines.iter().map(|(number, _)| words_of(*number)).sum();
+        let mut bits = Zeroizing::new(Vec::with_capacity(count));
+        if let Source::Known(costs) = self.source {
+            for (number, line) in lines {
+                bits.extend_from_slice(costs[*number].line(*line));
+            }
+            return Ok(bits);
+        }
+        let tiles: Vec<_> = lines
+            .iter()
+            .flat_map(|&(number, line)| {
+                let positions = 0..self.matrices[number].positions.len();
+                positions.step_by(TILE).map(move |at| (number, line, at))
+            })
+            .collect();
+        let shares = self.fetch(&tiles).await?;
+        for ((number, _, position), share) in tiles.into_iter().zip(shares) {
+            let used = self.matrices[number].tile_cells(position).div_ceil(64);
+            bits.extend_from_slice(&share[0].words()[..used]);
+        }
+        Ok(bits)
+    }
+
+    /// Looks up tiles: matrix, line and position.
+    async fn fetch(&self, tiles: &[(usize, usize, usize)]) -> Result<Vec<Share>, MpcError> {
         let Source::Trees {
             own: own_trees,
             own_rows,
             theirs: their_trees,
         } = self.source
         else {
-            return Ok(());
+            return Ok(Vec::new());
         };
-        let tiles: Vec<_> = self.new_tiles(step).collect();
         let Letters {
             kernel,
             own_table,
@@ -281,7 +324,7 @@ impl<'a> Group<'a> {
             ..
         } = *self.letters;
         let (mut sent, mut received) = (0, 0);
-        for (number, _, position) in &tiles {
+        for (number, _, position) in tiles {
             let matrix = &self.matrices[*number];
             let count = matrix.tile_cells(*position);
             match matrix.own_lines {
@@ -291,7 +334,7 @@ impl<'a> Group<'a> {
         }
         let mut message = Writer::with_capacity(sent);
         let mut shares = Vec::with_capacity(tiles.len());
-        for (number, line, position) in &tiles {
+        for (number, line, position) in tiles {
             let matrix = &self.matrices[*number];
             let place = Place {
                 comparison: matrix.number,
@@ -313,19 +356,20 @@ impl<'a> Group<'a> {
         }
         let answer = self.gates.rounds.exchange(message.finish(), received).await;
         let mut answer = Reader::new(&answer);
-        for ((number, line, position), (mut share, columns)) in tiles.into_iter().zip(shares) {
-            let matrix = &self.matrices[number];
+        let mut complete = Vec::with_capacity(tiles.len());
+        for ((number, line, position), (mut share, columns)) in tiles.iter().zip(shares) {
+            let matrix = &self.matrices[*number];
             if let Some(columns) = columns {
-                let count = matrix.tile_cells(position);
+                let count = matrix.tile_cells(*position);
                 let blocks = read_tile(own_table.streams(), count, &mut answer)?;
                 let each = own_table.streams() + 1;
                 let letter = matrix.lines.start + line;
                 let row = &own_rows[letter * each..(letter + 1) * each];
                 receive_tile(&mut share, row, &columns, &blocks);
             }
-            self.keep(number, line, &share);
+            complete.push(share);
         }
-        Ok(())
+        Ok(complete)
     }
 
     fn keep(&mut self, matrix: usize, line: usize, share: &Share) {

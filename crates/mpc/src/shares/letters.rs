@@ -1,12 +1,15 @@
 //! The letters of both sides, and how the costs of their pairs will be looked up.
 
-use super::line_lookup::{LineBlocks, LineEntries, LineSeeds, LineTrees, WORTHWHILE};
+use super::group::{Letters, Source};
+use super::line_lookup::{LineBlocks, LineCosts, LineEntries, LineSeeds, LineTrees, WORTHWHILE};
 use super::lookup::{MAX_LETTERS, Table, Trees};
 use super::packing::Words;
 use super::rounds::{Task, run};
 use super::seeds::{PuncturedSeeds, SeedRequest, WholeSeeds};
 use super::session::{Party, SharesSession};
 use crate::error::MpcError;
+use crate::kernel::Kernel;
+use std::ops::Range;
 use std::rc::Rc;
 use veilpath_channel::Channel;
 use zeroize::Zeroizing;
@@ -44,6 +47,42 @@ pub(super) enum Lookup {
     },
     /// Trees for several lines each: cheaper per cell, if entries have one bit.
     Lines(LineTrees),
+}
+
+impl SharedLetters {
+    /// What look-ups read.
+    pub(super) fn shared(&self, kernel: Kernel) -> Letters<'_> {
+        Letters {
+            kernel,
+            own: &self.own,
+            own_table: &self.own_table,
+            their_table: &self.their_table,
+        }
+    }
+
+    /// Where the costs of some matrices come from, given those of all that were looked up before, if any were.
+    pub(super) fn source<'a>(
+        &'a self,
+        known: Option<&'a [LineCosts]>,
+        range: &Range<usize>,
+    ) -> Source<'a> {
+        match (&self.lookup, known) {
+            (_, Some(known)) => Source::Known(&known[range.clone()]),
+            (Lookup::Lines(_), None) => Source::Known(&[]),
+            (
+                Lookup::Letters {
+                    own,
+                    own_rows,
+                    theirs,
+                },
+                None,
+            ) => Source::Trees {
+                own,
+                own_rows,
+                theirs,
+            },
+        }
+    }
 }
 
 /// Cells of a matrix whose costs are still looked up before the first step: 32 MB.

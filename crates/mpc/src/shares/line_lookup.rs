@@ -248,6 +248,11 @@ impl LineCosts {
         }
     }
 
+    /// The costs of a line, 64 to a word.
+    pub(crate) fn line(&self, line: usize) -> &[u64] {
+        &self.words[line * self.words_each..(line + 1) * self.words_each]
+    }
+
     #[inline]
     pub(crate) fn get(&self, line: usize, position: usize) -> u64 {
         self.words[line * self.words_each + position / 64] >> (position % 64) & 1

@@ -16,9 +16,10 @@
 //! |---|---|
 //! | `rounds`, `packing` | many tasks over one channel; numbers of a few bits in messages |
 //! | `pool` | correlated transfers in both directions |
-//! | `gates`, `compare`, `convert` | products, comparisons, and changes between the two ways of sharing |
+//! | `gates`, `compare`, `quotients`, `convert` | products, comparisons, divisions, and changes between the two ways of sharing |
 //! | `seeds`, `lookup`, `line_lookup`, `letters` | substitution costs of letters that neither side shows: trees of seeds, one for each letter or for several lines |
-//! | `unit`, `bits`, `cells`, `group` | matrices that advance together by anti-diagonals |
+//! | `unit`, `bits`, `cells`, `couplings`, `group` | matrices that advance together by anti-diagonals |
+//! | `runs`, `sets` | what needs no recurrence: diagonal runs, and sums and maxima over letters |
 //! | `portions`, `costs` | how many of them, and what that costs |
 //! | `recurrence`, `outputs` | what a cell is and costs; from the last lines of matrices to halves of outputs |
 //! | `session` | the whole of it |
@@ -58,21 +59,27 @@ mod convert;
 pub mod costs;
 #[cfg(test)]
 mod count_tests;
+mod couplings;
 mod gates;
 mod group;
 mod letters;
 mod line_lookup;
 mod lookup;
+#[cfg(test)]
+mod measure_tests;
 mod outputs;
 mod packing;
 mod pool;
 mod portions;
+mod quotients;
 mod recurrence;
 mod rounds;
+mod runs;
 mod seeds;
 mod session;
 #[cfg(test)]
 mod session_tests;
+mod sets;
 #[cfg(test)]
 mod tests;
 mod unit;
@@ -82,4 +89,6 @@ pub use compare::GadgetCost;
 pub use letters::{LetterLists, SharedLetters};
 pub use portions::fits;
 pub use recurrence::Cell;
+pub use runs::runs_fit;
 pub use session::{Comparison, Finish, Outputs, Party, SharesSession};
+pub use sets::{ChosenNumbers, Terms};

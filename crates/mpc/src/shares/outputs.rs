@@ -1,6 +1,7 @@
 //! From the last lines of matrices to halves of outputs.
 
 use super::cells::{self, Local};
+use super::couplings::{self, Coupling, Total};
 use super::gates::Gates;
 use super::group::Group;
 use super::packing::{Words, mask, words};
@@ -78,6 +79,19 @@ pub(crate) async fn numbers(
             let best = cells::largest(gates, lists.collect(), width).await?;
             widened(gates, best, width, modulus).await?
         }
+        Cell::Warping { .. } | Cell::Frechet { .. } => {
+            let total = match cell {
+                Cell::Warping { .. } => Total::Sum,
+                _ => Total::Largest,
+            };
+            let coupling = Coupling {
+                total,
+                width,
+                input_width: cell.entry_bits(),
+            };
+            let totals = couplings::coupling(gates, group, coupling, on_cells).await?;
+            widened(gates, totals, width, modulus).await?
+        }
     };
     let numbers = results.iter().zip(comparisons).map(|(result, comparison)| {
         let result = if finish.subtract {
@@ -107,16 +121,15 @@ async fn widened(
     gates.widen(&numbers, width, modulus).await
 }
 
-/// This side's halves of the outputs.
+/// This side's halves of the outputs, for numbers of `bits` bits that are shared modulo 2^(bits + 1).
 pub(crate) async fn output(
     gates: &Gates,
     numbers: &[u64],
-    cell: Cell,
-    comparisons: &[Comparison],
-    finish: Finish,
+    bits: usize,
+    bounds: impl ExactSizeIterator<Item = u64>,
+    outputs: Outputs,
 ) -> Result<Words, MpcError> {
-    let bits = number_bits(cell, comparisons, finish);
-    match finish.outputs {
+    match outputs {
         Outputs::Numbers => {
             gates
                 .rounds
@@ -133,8 +146,8 @@ pub(crate) async fn output(
             // No number is larger than this, so a larger bound is not reached either.
             let most = 1u64.checked_shl(bits as u32).unwrap_or(u64::MAX);
             let own = u64::from(gates.party == 0);
-            let differences = numbers.iter().zip(comparisons).map(|(number, comparison)| {
-                let bound = comparison.at_least.min(most).wrapping_mul(own);
+            let differences = numbers.iter().zip(bounds).map(|(number, bound)| {
+                let bound = bound.min(most).wrapping_mul(own);
                 number.wrapping_sub(bound) & mask(bits + 1)
             });
             gates.not_negative(&words(differences), bits, 0).await

@@ -37,7 +37,9 @@ pub(crate) fn message_bytes(matrix: &Matrix, cell: Cell, streams: usize) -> usiz
     let result = cell.result_bits(lines.max(positions), lines.max(positions)) + SLACK_BITS;
     let (of_cell, of_position) = match cell {
         Cell::Unit => (5, 2 * result),
-        Cell::Difference { .. } => (tables.max(numbers), result),
+        Cell::Difference { .. } | Cell::Warping { .. } | Cell::Frechet { .. } => {
+            (tables.max(numbers), result)
+        }
         // The maxima of the step before are updated at the same time; at the end half of the positions are compared.
         Cell::Local { .. } => ((2 * tables).max(numbers + width), tables / 2 + width),
     };
@@ -49,7 +51,7 @@ pub(crate) fn message_bytes(matrix: &Matrix, cell: Cell, streams: usize) -> usiz
 const SLACK_BITS: usize = 8;
 
 /// Bytes of the messages of a group, at most, unless it is a single matrix.
-const GROUP_BYTES: usize = MAX_UNREAD / 32;
+pub(super) const GROUP_BYTES: usize = MAX_UNREAD / 32;
 
 /// The bytes of messages of a matrix with this shape.
 fn message_bytes_of(rows: usize, columns: usize, cell: Cell, streams: usize) -> usize {

@@ -23,6 +23,18 @@ pub enum Cell {
         /// The cost of a gap, at most the largest score.
         gap: u64,
     },
+    /// Dynamic time warping. The table has distances.
+    Warping {
+        /// The largest total that a matrix can have: no less than the largest entry for each letter of the longer side.
+        largest: u64,
+        /// The largest entry of the table.
+        largest_entry: u64,
+    },
+    /// The discrete Fréchet distance. The table has distances, or numbers in their order.
+    Frechet {
+        /// The largest entry of the table.
+        largest: u64,
+    },
 }
 
 impl Cell {
@@ -33,7 +45,10 @@ impl Cell {
             Self::Difference {
                 insertion_and_deletion,
             } => bits_for(insertion_and_deletion),
-            Self::Local { largest_entry, .. } => bits_for(largest_entry),
+            Self::Local { largest_entry, .. } | Self::Warping { largest_entry, .. } => {
+                bits_for(largest_entry)
+            }
+            Self::Frechet { largest } => bits_for(largest),
         }
     }
 
@@ -47,6 +62,7 @@ impl Cell {
             Self::Local { largest, gap, .. } => {
                 bits_for(largest.saturating_add(gap.saturating_mul(2)))
             }
+            Self::Warping { largest, .. } | Self::Frechet { largest } => bits_for(largest),
         }
     }
 
@@ -60,8 +76,9 @@ impl Cell {
                     exchanges: 2,
                 };
             }
-            Self::Difference { .. } => (2, 2),
+            Self::Difference { .. } | Self::Warping { .. } => (2, 2),
             Self::Local { .. } => (4, 3),
+            Self::Frechet { .. } => (3, 3),
         };
         let clamp = clamp_cost(self.width());
         let numbers: usize = (0..self.entry_bits())
@@ -81,7 +98,7 @@ impl Cell {
             Self::Difference {
                 insertion_and_deletion,
             } => bits_for(insertion_and_deletion.saturating_mul(rows.min(columns) as u64)),
-            Self::Local { .. } => self.width(),
+            Self::Local { .. } | Self::Warping { .. } | Self::Frechet { .. } => self.width(),
         }
     }
 }

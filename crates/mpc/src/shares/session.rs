@@ -1,7 +1,7 @@
 //! Sessions of two parties: from letters to halves of outputs.
 
 use super::gates::Gates;
-use super::group::{Group, Letters, Matrix, Source};
+use super::group::{Group, Matrix};
 use super::letters::{Lookup, SharedLetters};
 use super::line_lookup::{LineCosts, LineLookup, pieces};
 use super::outputs::{number_bits, numbers, output};
@@ -153,55 +153,24 @@ impl SharesSession {
         if number_bits(cell, comparisons, finish).max(cell.width()) >= 64 {
             return Err(MpcError::Misuse("results have more than 63 bits"));
         }
-        let first = self.matrices;
-        self.matrices += comparisons.len() as u64;
-        let matrices: Vec<Matrix> = comparisons
-            .iter()
-            .enumerate()
-            .map(|(at, comparison)| {
-                let number = first + at as u64;
-                let rows_are_lines = match &letters.lookup {
-                    Lookup::Letters { .. } => number.is_multiple_of(2),
-                    Lookup::Lines(trees) => trees.rows_are_lines,
-                };
-                Matrix::new(self.party, number, rows_are_lines, comparison)
-            })
-            .collect();
+        let matrices = self.matrices(letters, comparisons);
         let streams = letters.own_table.streams();
         let known = self.look_up_lines(letters, &matrices, channel)?;
         let on_the_way = if known.is_some() { 0 } else { streams };
         let groups = groups(&matrices, cell, on_the_way)?;
-        let shared = &Letters {
-            kernel: self.kernel,
-            own: &letters.own,
-            own_table: &letters.own_table,
-            their_table: &letters.their_table,
-        };
+        let shared = &letters.shared(self.kernel);
         let tasks = groups.iter().map(|range| {
             let gates = self.gates();
             let (matrices, comparisons) = (&matrices[range.clone()], &comparisons[range.clone()]);
-            let source = match (&letters.lookup, &known) {
-                (_, Some(known)) => Source::Known(&known[range.clone()]),
-                (Lookup::Lines(_), None) => Source::Known(&[]),
-                (
-                    Lookup::Letters {
-                        own,
-                        own_rows,
-                        theirs,
-                    },
-                    None,
-                ) => Source::Trees {
-                    own,
-                    own_rows,
-                    theirs,
-                },
-            };
+            let source = letters.source(known.as_deref(), range);
             Task {
                 rounds: Rc::clone(&gates.rounds),
                 future: Box::pin(async move {
                     let mut group = Group::new(gates.clone(), shared, source, matrices);
                     let numbers = numbers(&gates, &mut group, cell, comparisons, finish, on_cells);
-                    output(&gates, &numbers.await?, cell, comparisons, finish).await
+                    let bits = number_bits(cell, comparisons, finish);
+                    let bounds = comparisons.iter().map(|comparison| comparison.at_least);
+                    output(&gates, &numbers.await?, bits, bounds, finish.outputs).await
                 }),
             }
         });
@@ -223,8 +192,27 @@ impl SharesSession {
             .collect())
     }
 
+    /// The matrices of comparisons, with new numbers.
+    pub(super) fn matrices(
+        &mut self,
+        letters: &SharedLetters,
+        comparisons: &[Comparison],
+    ) -> Vec<Matrix> {
+        let first = self.matrices;
+        self.matrices += comparisons.len() as u64;
+        let matrices = comparisons.iter().enumerate().map(|(at, comparison)| {
+            let number = first + at as u64;
+            let rows_are_lines = match &letters.lookup {
+                Lookup::Letters { .. } => number.is_multiple_of(2),
+                Lookup::Lines(trees) => trees.rows_are_lines,
+            };
+            Matrix::new(self.party, number, rows_are_lines, comparison)
+        });
+        matrices.collect()
+    }
+
     /// Looks up all costs if lines share trees.
-    fn look_up_lines(
+    pub(super) fn look_up_lines(
         &mut self,
         letters: &SharedLetters,
         matrices: &[Matrix],

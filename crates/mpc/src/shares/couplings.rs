@@ -1,0 +1,125 @@
+//! Couplings of two sequences: paths through the matrix from its first cell to its last, in single steps along one of them or both.
+//!
+//! | measure | a cell | comparisons after each other |
+//! |---|---|---|
+//! | dynamic time warping | the distance plus the least of three neighbours | 2 |
+//! | discrete Fréchet distance | the larger of the distance and the least of three neighbours | 3 |
+//!
+//! Differences of neighbours have no bound smaller than the numbers themselves, so the matrix itself is shared, modulo 2^(w + 1). A
+//! minimum is a comparison and a product: min(a, b) = a − max(0, a − b). Outside the matrix is the largest number of w bits, which
+//! no path can exceed; only the corner before the first cell is 0.
+
+use super::cells::prepare;
+use super::gates::Gates;
+use super::group::Group;
+use super::packing::{Words, mask, words};
+use super::rounds::both;
+use crate::error::MpcError;
+use zeroize::Zeroizing;
+
+/// What is minimised over all couplings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Total {
+    /// The sum of the distances of its cells.
+    Sum,
+    /// The largest of them.
+    Largest,
+}
+
+/// A coupling: bits of the largest total, and of a distance.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Coupling {
+    pub(crate) total: Total,
+    pub(crate) width: usize,
+    pub(crate) input_width: usize,
+}
+
+/// Returns the least total of each matrix.
+pub(crate) async fn coupling(
+    gates: &Gates,
+    group: &mut Group<'_>,
+    coupling: Coupling,
+    on_cells: &dyn Fn(usize),
+) -> Result<Words, MpcError> {
+    let Coupling {
+        total,
+        width,
+        input_width,
+    } = coupling;
+    let modulus = width + 1;
+    let mask = mask(modulus);
+    // Constants belong to the first side's share.
+    let outside = if gates.party == 0 { mask >> 1 } else { 0 };
+    let borders = |count: usize| Zeroizing::new(vec![outside; count]);
+    let (mut left, mut diagonal) = (borders(group.lines()), borders(group.lines()));
+    let mut up = borders(group.positions());
+    for first in group.first_lines() {
+        diagonal[first] = 0;
+    }
+    group.look_up(0).await?;
+    let mut distances = Words::default();
+    let mut cells: Vec<(usize, usize)> = Vec::new();
+    // The step before the first only prepares.
+    for step in 0..=group.steps() {
+        let next = group.cells(step);
+        let count = cells.len();
+        let mut demand = gates.clamp_demand(count, width, 0)
+            + gates.clamp_demand(count, width, 1)
+            + gates.numbers_demand(next.len(), input_width);
+        if total == Total::Largest {
+            demand = demand + gates.clamp_demand(count, width, 0);
+        }
+        gates.rounds.reserve(demand).await;
+        let work = async {
+            if count == 0 {
+                return Ok::<(), MpcError>(());
+            }
+            let above = words(cells.iter().map(|(_, position)| up[*position]));
+            let before = words(cells.iter().map(|(line, _)| left[*line]));
+            let least = smaller(gates, &above, &before, width, 0).await?;
+            let through = words(cells.iter().map(|(line, _)| diagonal[*line]));
+            let least = smaller(gates, &least, &through, width, 1).await?;
+            let added = match total {
+                Total::Sum => words(distances.iter().copied()),
+                Total::Largest => {
+                    let over = distances.iter().zip(least.iter());
+                    let over =
+                        words(over.map(|(distance, least)| distance.wrapping_sub(*least) & mask));
+                    gates.clamp(&over, width, 0).await?
+                }
+            };
+            for (at, (line, position)) in cells.iter().enumerate() {
+                let value = least[at].wrapping_add(added[at]) & mask;
+                diagonal[*line] = up[*position];
+                left[*line] = value;
+                up[*position] = value;
+            }
+            Ok(())
+        };
+        let (worked, prepared) =
+            both(work, prepare(gates, group, step, input_width, modulus)).await;
+        worked?;
+        on_cells(count);
+        distances = prepared?;
+        cells = next;
+    }
+    Ok(words(group.positions_of().map(|range| up[range.end - 1])))
+}
+
+/// The smaller of two numbers below 2^width, shared modulo 2^(width + 1).
+async fn smaller(
+    gates: &Gates,
+    a: &[u64],
+    b: &[u64],
+    width: usize,
+    first_sender: usize,
+) -> Result<Words, MpcError> {
+    let mask = mask(width + 1);
+    let over = words(a.iter().zip(b).map(|(a, b)| a.wrapping_sub(*b) & mask));
+    let over = gates.clamp(&over, width, first_sender).await?;
+    Ok(words(
+        a.iter()
+            .zip(over.iter())
+            .map(|(a, over)| a.wrapping_sub(*over) & mask),
+    ))
+}
