@@ -4,7 +4,15 @@ A matrix has lines, whose letters have trees, and positions along them. Lines ar
 up one step ahead.
 """
 
-from gadgets import and_bits, bits_from_number, clamp, not_negative, number_from_bits, widen
+from gadgets import (
+    and_bits,
+    bits_from_number,
+    clamp,
+    not_negative,
+    number_from_bits,
+    select,
+    widen,
+)
 from lookup import look_up, trees
 from parties import Shared, opened_xor, wire
 
@@ -123,12 +131,12 @@ def unit(group):
     return across
 
 
-def prepare(group, step, modulus):
+def prepare(group, step, modulus, width=None):
     """The costs of a step as numbers, while those of the next are looked up."""
     start = wire.now
     settle(start, group.costs)
     numbers = {
-        place: number_from_bits(group.costs[place], group.width, modulus)
+        place: number_from_bits(group.costs[place], width or group.width, modulus)
         for place in group.cells(step)
     }
     group.look_up(step + 1)
@@ -213,8 +221,10 @@ def smaller(a, b, width, first_sender):
     return linear(width + 1, (1, a), (-1, over))
 
 
-def coupling(group, width, takes_sum):
-    """X = distance plus (or the larger of it and) the least of three neighbours. Outside the matrix is the largest number."""
+def coupling(group, width, takes_sum, input_width=None):
+    """X = distance plus (or the larger of it and) the least of three neighbours. Outside the matrix is the largest number, and where
+    the bit after the `input_width` bits of a distance says that a letter meets padding.
+    """
     modulus = width + 1
     outside = ((1 << width) - 1, 0)
     left, diagonal = group.state(True, outside), group.state(True, outside)
@@ -225,7 +235,11 @@ def coupling(group, width, takes_sum):
     distances, cells = {}, []
     for step in range(group.steps + 1):
         settle(wire.now, left, diagonal, up, distances)
-        numbers, prepared = prepare(group, step, modulus)
+        numbers, prepared = prepare(group, step, modulus, input_width)
+        meets_next = {
+            place: Shared(tuple(s >> input_width & 1 for s in group.costs[place].shares), wire.now)
+            for place in (group.cells(step) if input_width else [])
+        }
         values = []
         for number, line, position in cells:
             least = smaller(up[number, position], left[number, line], width, 0)
@@ -233,12 +247,17 @@ def coupling(group, width, takes_sum):
             added = distances[number, line, position]
             if not takes_sum:
                 added = clamp(linear(modulus, (1, added), (-1, least)), width, 0)
-            values.append(linear(modulus, (1, least), (1, added)))
+            value = linear(modulus, (1, least), (1, added))
+            if input_width:
+                missing = linear(modulus, (1, Shared(outside)), (-1, value))
+                missing = select(meets[number, line, position], missing, modulus)
+                value = linear(modulus, (1, value), (1, missing))
+            values.append(value)
         for (number, line, position), value in zip(cells, values):
             diagonal[number, line] = up[number, position]
             left[number, line] = up[number, position] = value
         wire.now = max([prepared] + [value.time for value in values])
-        distances, cells = numbers, group.cells(step)
+        distances, cells, meets = numbers, group.cells(step), meets_next
     settle(wire.now, up)
     return up
 
@@ -300,7 +319,8 @@ def results(kind, group, bits):
         return [linear(modulus, *[(1, value) for value in values]) for values in across]
     if kind[0] in ("warping", "frechet"):
         width = bits_for(kind[1])
-        totals = [values[-1:] for values in at_positions(group, coupling(group, width, kind[0] == "warping"))]
+        last = coupling(group, width, kind[0] == "warping", kind[3] if len(kind) > 3 else None)
+        totals = [values[-1:] for values in at_positions(group, last)]
         return [value for (value,) in widened(totals, width, modulus)]
     _, most, _, gap = kind
     width = bits_for(most + 2 * gap)

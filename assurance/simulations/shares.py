@@ -12,6 +12,7 @@ import sys
 import alignment
 import gadgets
 import lookup
+import measures
 from parties import Shared, opened_sum, opened_xor, reset, rng, shared_sum, shared_xor, wire
 
 COUNT = 64
@@ -93,6 +94,52 @@ def play_bits(width):
     wire.done(found)
 
 
+def play_quotient(divisor_bits, bits):
+    divisor = rng.choice([0, 1, (1 << divisor_bits) - 1, rng.randrange(1 << divisor_bits)])
+    dividend = rng.randrange(max(1, divisor << bits))
+    shares = [shared_sum(number, 64) for number in (dividend, divisor)]
+    found = measures.quotient(*shares, divisor_bits, bits)
+    assert opened_xor(found) == (dividend // divisor if divisor else (1 << bits) - 1)
+    wire.done(found)
+
+
+def play_inner(each, bits):
+    """Numbers of `bits` bits on both sides."""
+    short, long = ([rng.randrange(1 << bits) for _ in range(each)] for _ in (0, 1))
+    width = 2 * bits + alignment.bits_for(each)
+    found = measures.inner_product(0, short, long, bits, width)
+    assert opened_sum(found, 64) == sum(a * b for a, b in zip(short, long))
+    wire.done(found)
+
+
+def chosen(each, width):
+    reset()
+    rows, expected = [], []
+    for _ in range(COUNT):
+        bits = [[rng.randrange(2) for _ in range(each)] for _ in (0, 1)]
+        numbers = [
+            [rng.randrange(1 << width) * (1 - bits[0][at] * bits[1][at]) for at in range(each)]
+            for _ in (0, 1)
+        ]
+        rows.append((bits, numbers))
+        expected.append(max(bits[p][at] * numbers[1 - p][at] for p in (0, 1) for at in range(each)))
+    for found, number in zip(measures.largest_chosen(rows, width), expected):
+        assert opened_sum(found, width + 1) == number
+    return row("chosen", each, width, COUNT)
+
+
+def runs(alphabet, least):
+    """Matrices, from letters to numbers."""
+    reset()
+    string = lambda: [rng.randrange(alphabet) for _ in range(LENGTH)]
+    pairs = [(string(), string()) for _ in range(MATRICES)]
+    entry = lambda x, y: int(x == y or x + 1 == y)
+    found = measures.diagonal_runs(pairs, alphabet, entry, least)
+    for (rows, columns), count in zip(pairs, found):
+        assert opened_sum(count, 64) == measures.plain_runs(rows, columns, least, entry)
+    return row("runs", alphabet, least, MATRICES)
+
+
 def at_once(play):
     """Starts at the beginning whatever else is played: the COUNT gadgets of a row share their exchanges."""
 
@@ -129,13 +176,16 @@ class Case:
 
     def __init__(self, kind, alphabet, entry, plain, padded=False):
         self.kind, self.alphabet, self.entry, self.plain, self.padded = kind, alphabet, entry, plain, padded
-        self.name = "padded" if padded else kind[0]
+        names = {"difference": "padded", "warping": "padded-warping"}
+        self.name = names[kind[0]] if padded else kind[0]
         self.parameter = kind[1] if len(kind) > 1 else 0
 
     def entry_bits(self):
-        return {"unit": lambda: 1, "difference": lambda: alignment.bits_for(self.kind[1])}.get(
-            self.kind[0], lambda: alignment.bits_for(self.kind[2])
-        )()
+        if self.kind[0] == "unit":
+            return 1
+        if self.kind[0] == "difference":
+            return alignment.bits_for(self.kind[1])
+        return alignment.bits_for(self.kind[2]) + (self.name == "padded-warping")
 
     def result_bits(self, rows, columns):
         if self.kind[0] == "unit":
@@ -152,10 +202,10 @@ class Case:
         if not self.padded:
             pairs = [(string(rows), string(columns)) for _ in range(MATRICES)]
             return pairs, pairs
-        real = [
-            (string(rng.randrange(rows + 1)), string(rng.randrange(columns + 1)))
-            for _ in range(MATRICES)
-        ]
+        # A coupling has a first letter, and ends before the last letter of padding.
+        coupled = int(self.name == "padded-warping")
+        length = lambda most: rng.randrange(coupled, most + 1 - coupled)
+        real = [(string(length(rows)), string(length(columns))) for _ in range(MATRICES)]
         pad = lambda letters, length: letters + [self.alphabet] * (length - len(letters))
         return real, [(pad(a, rows), pad(b, columns)) for a, b in real]
 
@@ -176,7 +226,8 @@ class Case:
             elif self.kind[0] == "difference":
                 alignment.difference(group, alignment.bits_for(self.kind[1]))
             elif self.kind[0] in ("warping", "frechet"):
-                alignment.coupling(group, alignment.bits_for(self.kind[1]), self.kind[0] == "warping")
+                width = alignment.bits_for(self.kind[1])
+                alignment.coupling(group, width, self.kind[0] == "warping", *self.kind[3:])
             else:
                 _, most, _, gap = self.kind
                 alignment.local(group, alignment.bits_for(most + 2 * gap), gap)
@@ -195,7 +246,7 @@ class Case:
         real, group = self.group()
         bits = self.result_bits(LENGTH, LENGTH)
         numbers = alignment.results(self.kind, group, bits)
-        if self.padded:
+        if self.name == "padded":
             # Each side adds what its own letters cost; the result is what was saved.
             terms = [(len(a), len(b)) for a, b in real]
             numbers = [
@@ -255,6 +306,11 @@ def cases():
     ):
         plain = lambda rows, columns, join=join: alignment.plain_coupling(rows, columns, join, distance)
         yield Case(kind, 7, distance, plain)
+        if kind[0] == "warping":
+            # Padding is the last letter, and a bit says that it meets another letter.
+            meets = lambda x, y: (x == 7) != (y == 7)
+            entry = lambda x, y: 1 << 6 if meets(x, y) else distance(x, y)
+            yield Case((*kind, 6), 7, entry, plain, padded=True)
 
 
 def rows():
@@ -274,6 +330,14 @@ def rows():
         yield gadget("widen", width, modulus, at_once(lambda: play_widen(width, modulus)))
     for width in (1, 2, 5, 9, 17, 33, 63):
         yield gadget("bits", width, 0, at_once(lambda: play_bits(width)))
+    for divisor_bits, bits in ((9, 14), (20, 15)):
+        yield gadget("quotient", divisor_bits, bits, at_once(lambda: play_quotient(divisor_bits, bits)))
+    for each, bits in ((26, 5), (49, 7)):
+        yield gadget("inner", each, bits, at_once(lambda: play_inner(each, bits)))
+    for each, width in ((2, 1), (49, 5)):
+        yield chosen(each, width)
+    for alphabet, least in ((7, 2), (7, 3)):
+        yield runs(alphabet, least)
     for alphabet in (2, 7, 48, 52):
         yield trees(alphabet)
     yield lines(7, 64)

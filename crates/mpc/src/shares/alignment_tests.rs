@@ -10,6 +10,7 @@ use super::packing::Words;
 use super::seeds::SeedRequest;
 use super::tests::{Ran, play, sums, xors};
 use super::unit;
+use crate::circuit::numbers::bits_for;
 use crate::kernel::Kernel;
 
 const LETTERS: usize = 7;
@@ -77,10 +78,18 @@ fn align(
     width: usize,
     entry: impl Fn(usize, usize) -> u64 + Sync,
 ) -> (Ran<[Words; 2]>, Vec<std::ops::Range<usize>>) {
-    let pairs = pairs();
+    align_pairs(&pairs(), kind, width, entry)
+}
+
+fn align_pairs(
+    pairs: &[(Vec<usize>, Vec<usize>)],
+    kind: &Kind,
+    width: usize,
+    entry: impl Fn(usize, usize) -> u64 + Sync,
+) -> (Ran<[Words; 2]>, Vec<std::ops::Range<usize>>) {
     let ran = play(async |gates: Gates| {
         let kernel = Kernel::best();
-        let (own, matrices) = matrices(&pairs, gates.party);
+        let (own, matrices) = matrices(pairs, gates.party);
         let theirs = match gates.party {
             0 => pairs.iter().map(|pair| pair.1.len()).sum(),
             _ => pairs.iter().map(|pair| pair.0.len()).sum::<usize>(),
@@ -188,7 +197,7 @@ fn unit_costs() {
 fn any_global_costs() {
     for (insert, delete) in [(1, 1), (3, 4), (100, 155), (256, 255), (40_000, 25_535)] {
         let sum = insert + delete;
-        let width = crate::circuit::numbers::bits_for(sum);
+        let width = bits_for(sum);
         let cost = |x: usize, y: usize| (x as u64 * 3).abs_diff(y as u64 * 2) * sum / 11;
         let (ran, ranges) = align(&Kind::Difference(width), width, |x, y| {
             sum.saturating_sub(cost(x, y))
@@ -212,7 +221,7 @@ fn local_scores() {
         _ => -2,
     };
     let local = Local {
-        width: crate::circuit::numbers::bits_for(20 * 4 + 2 * u64::from(gap)),
+        width: bits_for(20 * 4 + 2 * u64::from(gap)),
         input_width: 4,
         gap: gap.into(),
     };
@@ -239,37 +248,106 @@ fn local_scores() {
     }
 }
 
+/// The least total of all couplings, every cell from all that may come before it.
+fn least_total(
+    a: &[usize],
+    b: &[usize],
+    join: Join,
+    distance: impl Fn(usize, usize) -> u64,
+) -> u64 {
+    let mut matrix = vec![vec![u64::MAX; b.len()]; a.len()];
+    for (i, x) in a.iter().enumerate() {
+        for (j, y) in b.iter().enumerate() {
+            let before = [(1, 1), (1, 0), (0, 1)]
+                .iter()
+                .filter_map(|(di, dj)| Some(matrix[i.checked_sub(*di)?][j.checked_sub(*dj)?]));
+            matrix[i][j] = join(distance(*x, *y), before.min().unwrap_or(0));
+        }
+    }
+    matrix[a.len() - 1][b.len() - 1]
+}
+
+type Join = fn(u64, u64) -> u64;
+
+const TOTALS: [(Total, Join); 2] = [(Total::Sum, |a, b| a + b), (Total::Largest, u64::max)];
+
+fn squares(x: usize, y: usize) -> u64 {
+    (x.abs_diff(y) as u64).pow(2) + u64::from(x != y) * 3
+}
+
 #[test]
 fn couplings() {
-    let squares = |x: usize, y: usize| (x.abs_diff(y) as u64).pow(2) + u64::from(x != y) * 3;
     let largest = squares(0, LETTERS - 1);
-    let bits_for = crate::circuit::numbers::bits_for;
-    let add: fn(u64, u64) -> u64 = |a, b| a + b;
-    for (total, width, join) in [
-        (Total::Sum, bits_for(300 * largest), add),
-        (Total::Largest, bits_for(largest), u64::max),
-    ] {
+    for (total, join) in TOTALS {
+        let width = match total {
+            Total::Sum => bits_for(300 * largest),
+            Total::Largest => bits_for(largest),
+        };
         let coupling = Coupling {
             total,
             width,
             input_width: bits_for(largest),
+            padded: false,
         };
         let (ran, _) = align(&Kind::Coupling(coupling), bits_for(largest), squares);
         let [first, second] = ran.results.map(|[result, _]| result);
         let found = sums(&[first, second], width + 1);
         for ((a, b), found) in pairs().iter().zip(found) {
-            // Every cell from all that may come before it.
-            let mut matrix = vec![vec![u64::MAX; b.len()]; a.len()];
-            for (i, x) in a.iter().enumerate() {
-                for (j, y) in b.iter().enumerate() {
-                    let before = [(1, 1), (1, 0), (0, 1)].iter().filter_map(|(di, dj)| {
-                        Some(matrix[i.checked_sub(*di)?][j.checked_sub(*dj)?])
-                    });
-                    let least = before.min().unwrap_or(0);
-                    matrix[i][j] = join(squares(*x, *y), least);
-                }
-            }
-            assert_eq!(found, matrix[a.len() - 1][b.len() - 1], "{total:?}");
+            assert_eq!(found, least_total(a, b, join, squares), "{total:?}");
+        }
+    }
+}
+
+#[test]
+fn couplings_of_padded_strings() {
+    let padding = LETTERS - 1;
+    let largest = squares(0, padding - 1);
+    // Some pairs as long as all may be, some shorter; all end in padding.
+    let letters = |seed: usize, count: usize| -> Vec<usize> {
+        (0..count)
+            .map(|i| (i * i * 13 + i * seed + seed) / 3 % padding)
+            .collect()
+    };
+    let lengths = [(1, 1), (1, 12), (12, 1), (12, 12), (5, 9), (11, 3)];
+    let strings: Vec<_> = lengths
+        .iter()
+        .enumerate()
+        .map(|(seed, (a, b))| (letters(seed, *a), letters(seed + 9, *b)))
+        .collect();
+    let padded = |string: &[usize]| {
+        let mut string = string.to_vec();
+        string.resize(13, padding);
+        string
+    };
+    let padded: Vec<_> = strings
+        .iter()
+        .map(|(a, b)| (padded(a), padded(b)))
+        .collect();
+    for (total, join) in TOTALS {
+        let input_width = bits_for(largest + 1);
+        let width = match total {
+            Total::Sum => bits_for(12 * largest),
+            Total::Largest => input_width,
+        };
+        let entry = |x: usize, y: usize| match (x == padding, y == padding, total) {
+            (false, false, _) => squares(x, y),
+            (true, true, _) => 0,
+            (_, _, Total::Sum) => 1 << input_width,
+            (_, _, Total::Largest) => (1 << input_width) - 1,
+        };
+        let flagged = total == Total::Sum;
+        let coupling = Coupling {
+            total,
+            width,
+            input_width,
+            padded: flagged,
+        };
+        let bits = input_width + usize::from(flagged);
+        let (ran, _) = align_pairs(&padded, &Kind::Coupling(coupling), bits, entry);
+        let [first, second] = ran.results.map(|[result, _]| result);
+        let found = sums(&[first, second], width + 1);
+        for ((a, b), found) in strings.iter().zip(found) {
+            assert_eq!(found, least_total(a, b, join, squares), "{total:?}");
         }
     }
 }

@@ -14,10 +14,10 @@ use std::rc::Rc;
 use veilpath_channel::Channel;
 
 /// The bits of a shared number.
-const BITS: usize = 64;
+pub(super) const BITS: usize = 64;
 
 /// The approximate bytes of one task's messages.
-const TASK_BYTES: usize = MAX_UNREAD / 16;
+pub(super) const TASK_BYTES: usize = MAX_UNREAD / 16;
 
 /// One side's factors of products in which one side knows a bit and the other a number.
 #[derive(Clone, Copy, Debug)]

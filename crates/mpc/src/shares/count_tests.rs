@@ -6,11 +6,16 @@ use super::letters::rows;
 use super::line_lookup::{
     LineBlocks, LineCosts, LineEntries, LineLookup, LineSeeds, LineTrees, pieces,
 };
+use super::list_costs::{inner_product_cost, quotient_cost};
 use super::lookup::{Table, Trees};
 use super::outputs::{number_bits, numbers, output};
+use super::runs::Runs;
 use super::seeds::SeedRequest;
+use super::sets::largest_chosen_cost;
 use super::tests::{Ran, play};
-use super::{Cell, Comparison, Finish, Outputs};
+use super::{Cell, Comparison, Finish, Outputs, Terms};
+use crate::circuit::numbers::bits_for;
+use crate::error::MpcError;
 use crate::kernel::Kernel;
 use std::cell::RefCell;
 
@@ -87,6 +92,7 @@ fn gadget(row: &Row) {
     let ran = match &*row.case {
         "trees" => return check(row, &trees(a, count)),
         "lines" => return check(row, &lines(a, b)),
+        "runs" => return check(row, &runs(a, b, count)),
         name => play(async |gates: Gates| match name {
             "and" => {
                 gates.rounds.reserve(Gates::cross_demand(count)).await;
@@ -126,9 +132,36 @@ fn gadget(row: &Row) {
                 };
                 gates.products(factor, a).await
             }
+            "quotient" => gates.quotients(&zeros, &zeros, a, b).await,
+            "inner" => {
+                let own = vec![0; count * a];
+                let own = match gates.party {
+                    0 => Terms::Short(&own),
+                    _ => Terms::Long(&own),
+                };
+                let width = 2 * b + bits_for(a as u64);
+                gates.inner_products(own, a, b, width).await
+            }
+            "chosen" => {
+                let own = vec![0; count * a];
+                gates.largest_chosen(&own, &own, a, b).await
+            }
             other => panic!("{other}"),
         }),
     };
+    let formula = match &*row.case {
+        "chosen" => Some(largest_chosen_cost(a, b)),
+        "quotient" => Some(quotient_cost(a, b)),
+        "inner" => Some(inner_product_cost(a, b, 2 * b + bits_for(a as u64))),
+        _ => None,
+    };
+    if let Some(cost) = formula {
+        let cots = row.cots.iter().sum::<usize>();
+        assert_eq!(cost.cots * count, cots, "{a} {b}");
+        let bits = row.bits.iter().sum::<u64>() as usize;
+        assert_eq!(cost.bits * count, bits, "{a} {b}");
+        assert_eq!(cost.exchanges as u64, row.exchanges, "{a} {b}");
+    }
     check(row, &ran);
 }
 
@@ -226,6 +259,12 @@ fn cell(kind: &str, parameter: usize) -> Cell {
         "warping" => Cell::Warping {
             largest: parameter as u64,
             largest_entry: 36,
+            padded: false,
+        },
+        "padded-warping" => Cell::Warping {
+            largest: parameter as u64,
+            largest_entry: 36,
+            padded: true,
         },
         "frechet" => Cell::Frechet {
             largest: parameter as u64,
@@ -242,7 +281,7 @@ fn align(kind: &str, mode: &str, row: &Row) -> Ran<()> {
     let cell = cell(kind, row.a);
     let hidden = kind == "padded";
     // Padding is one more letter, and both sides add what their letters cost.
-    let alphabet = row.b + usize::from(hidden);
+    let alphabet = row.b + usize::from(kind.starts_with("padded"));
     let finish = Finish {
         subtract: hidden,
         term_bits: if hidden { 5 } else { 0 },
@@ -251,49 +290,90 @@ fn align(kind: &str, mode: &str, row: &Row) -> Ran<()> {
             _ => Outputs::AtLeast,
         },
     };
-    let comparisons: Vec<Comparison> = (0..row.count)
-        .map(|number| Comparison {
-            rows: number * LENGTH..(number + 1) * LENGTH,
-            columns: number * LENGTH..(number + 1) * LENGTH,
-            term: 0,
-            at_least: 3,
+    let comparisons = comparisons(row.count);
+    play(async |gates: Gates| {
+        with_group(
+            gates,
+            alphabet,
+            cell.entry_bits(),
+            &comparisons,
+            async |gates, mut group| {
+                let found =
+                    numbers(&gates, &mut group, cell, &comparisons, finish, &|_| ()).await?;
+                let bits = number_bits(cell, &comparisons, finish);
+                let bounds = comparisons.iter().map(|comparison| comparison.at_least);
+                output(&gates, &found, bits, bounds, finish.outputs).await?;
+                Ok(())
+            },
+        )
+        .await
+    })
+}
+
+/// Diagonal runs, from letters to numbers.
+fn runs(alphabet: usize, least: usize, count: usize) -> Ran<()> {
+    let comparisons = comparisons(count);
+    let runs = Runs {
+        least,
+        bits: 7,
+        at_once: 1 << 20,
+    };
+    play(async |gates: Gates| {
+        with_group(gates, alphabet, 1, &comparisons, async |gates, group| {
+            runs.points(&gates, &group, &|_| ()).await.map(|_| ())
+        })
+        .await
+    })
+}
+
+/// Matrices of [`LENGTH`] rows and columns.
+fn comparisons(count: usize) -> Vec<Comparison> {
+    let comparisons = (0..count).map(|number| Comparison {
+        rows: number * LENGTH..(number + 1) * LENGTH,
+        columns: number * LENGTH..(number + 1) * LENGTH,
+        term: 0,
+        at_least: 3,
+    });
+    comparisons.collect()
+}
+
+/// Makes trees of all letters, and runs a task on the matrices of comparisons.
+async fn with_group(
+    gates: Gates,
+    alphabet: usize,
+    entry_bits: usize,
+    comparisons: &[Comparison],
+    task: impl AsyncFn(Gates, Group<'_>) -> Result<(), MpcError>,
+) -> Result<(), MpcError> {
+    let kernel = Kernel::best();
+    let table = || Table::new(alphabet, alphabet, entry_bits, |_, _| 0);
+    let (own_table, their_table) = (table(), table());
+    let own = vec![0; comparisons.len() * LENGTH];
+    let request = SeedRequest {
+        levels: own_table.levels,
+        first: 0,
+        own: &own,
+        theirs: own.len(),
+    };
+    gates.rounds.reserve(request.demand()).await;
+    let (own_seeds, their_seeds) = gates.seeds(kernel, &request).await?;
+    let letters = Letters {
+        kernel,
+        own: &own,
+        own_table: &own_table,
+        their_table: &their_table,
+    };
+    let source = Source::Trees {
+        own: &Trees::punctured(kernel, &own_seeds, &own),
+        own_rows: &rows(&own_table, &own),
+        theirs: &Trees::whole(kernel, &their_seeds),
+    };
+    let matrices = comparisons.iter().enumerate();
+    let matrices: Vec<Matrix> = matrices
+        .map(|(number, comparison)| {
+            Matrix::new(gates.party, number as u64, number % 2 == 0, comparison)
         })
         .collect();
-    let kernel = Kernel::best();
-    let table = || Table::new(alphabet, alphabet, cell.entry_bits(), |_, _| 0);
-    play(async |gates: Gates| {
-        let (own_table, their_table) = (table(), table());
-        let own = vec![0; row.count * LENGTH];
-        let request = SeedRequest {
-            levels: own_table.levels,
-            first: 0,
-            own: &own,
-            theirs: own.len(),
-        };
-        gates.rounds.reserve(request.demand()).await;
-        let (own_seeds, their_seeds) = gates.seeds(kernel, &request).await?;
-        let letters = Letters {
-            kernel,
-            own: &own,
-            own_table: &own_table,
-            their_table: &their_table,
-        };
-        let source = Source::Trees {
-            own: &Trees::punctured(kernel, &own_seeds, &own),
-            own_rows: &rows(&own_table, &own),
-            theirs: &Trees::whole(kernel, &their_seeds),
-        };
-        let matrices = comparisons.iter().enumerate();
-        let matrices: Vec<Matrix> = matrices
-            .map(|(number, comparison)| {
-                Matrix::new(gates.party, number as u64, number % 2 == 0, comparison)
-            })
-            .collect();
-        let mut group = Group::new(gates.clone(), &letters, source, &matrices);
-        let found = numbers(&gates, &mut group, cell, &comparisons, finish, &|_| ()).await?;
-        let bits = number_bits(cell, &comparisons, finish);
-        let bounds = comparisons.iter().map(|comparison| comparison.at_least);
-        output(&gates, &found, bits, bounds, finish.outputs).await?;
-        Ok(())
-    })
+    let group = Group::new(gates.clone(), &letters, source, &matrices);
+    task(gates, group).await
 }

@@ -8,6 +8,11 @@
 //! Differences of neighbours have no bound smaller than the numbers themselves, so the matrix itself is shared, modulo 2^(w + 1). A
 //! minimum is a comparison and a product: min(a, b) = a − max(0, a − b). Outside the matrix is the largest number of w bits, which
 //! no path can exceed; only the corner before the first cell is 0.
+//!
+//! **Padding** is a letter of distance 0 to itself, and cells where it meets another letter have the largest number, like the outside. If
+//! both sequences end in at least one letter of padding, the cell where padding meets padding first has the total up left and the largest
+//! number on its other sides, so the total reaches the last cell along the padding. A Fréchet distance takes the largest number from
+//! the table; a sum is replaced by it, which costs a product.
 
 use super::cells::prepare;
 use super::gates::Gates;
@@ -26,12 +31,14 @@ pub(crate) enum Total {
     Largest,
 }
 
-/// A coupling: bits of the largest total, and of a distance.
+/// A coupling: bits of the largest total, and of a distance. With `padded`, entries have one more bit, which says that exactly one of the
+/// letters is padding.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Coupling {
     pub(crate) total: Total,
     pub(crate) width: usize,
     pub(crate) input_width: usize,
+    pub(crate) padded: bool,
 }
 
 /// Returns the least total of each matrix.
@@ -45,6 +52,7 @@ pub(crate) async fn coupling(
         total,
         width,
         input_width,
+        padded,
     } = coupling;
     let modulus = width + 1;
     let mask = mask(modulus);
@@ -57,7 +65,7 @@ pub(crate) async fn coupling(
         diagonal[first] = 0;
     }
     group.look_up(0).await?;
-    let mut distances = Words::default();
+    let (mut distances, mut meets_padding) = (Words::default(), Words::default());
     let mut cells: Vec<(usize, usize)> = Vec::new();
     // The step before the first only prepares.
     for step in 0..=group.steps() {
@@ -68,6 +76,9 @@ pub(crate) async fn coupling(
             + gates.numbers_demand(next.len(), input_width);
         if total == Total::Largest {
             demand = demand + gates.clamp_demand(count, width, 0);
+        }
+        if padded {
+            demand = demand + Gates::cross_demand(count);
         }
         gates.rounds.reserve(demand).await;
         let work = async {
@@ -88,17 +99,39 @@ pub(crate) async fn coupling(
                     gates.clamp(&over, width, 0).await?
                 }
             };
-            for (at, (line, position)) in cells.iter().enumerate() {
-                let value = least[at].wrapping_add(added[at]) & mask;
+            let totals = least.iter().zip(added.iter());
+            let mut totals = words(totals.map(|(least, added)| least.wrapping_add(*added) & mask));
+            if padded {
+                let missing = words(
+                    totals
+                        .iter()
+                        .map(|total| outside.wrapping_sub(*total) & mask),
+                );
+                let missing = gates.select(&meets_padding, &missing, modulus).await?;
+                for (total, missing) in totals.iter_mut().zip(missing.iter()) {
+                    *total = total.wrapping_add(*missing) & mask;
+                }
+            }
+            for (value, (line, position)) in totals.iter().zip(&cells) {
                 diagonal[*line] = up[*position];
-                left[*line] = value;
-                up[*position] = value;
+                left[*line] = *value;
+                up[*position] = *value;
             }
             Ok(())
+        };
+        let meets_next = match padded {
+            true => words(
+                group
+                    .costs(step)
+                    .iter()
+                    .map(|entry| entry >> input_width & 1),
+            ),
+            false => Words::default(),
         };
         let (worked, prepared) =
             both(work, prepare(gates, group, step, input_width, modulus)).await;
         worked?;
+        meets_padding = meets_next;
         on_cells(count);
         distances = prepared?;
         cells = next;

@@ -20,11 +20,11 @@
 //! | `seeds`, `lookup`, `line_lookup`, `letters` | substitution costs of letters that neither side shows: trees of seeds, one for each letter or for several lines |
 //! | `unit`, `bits`, `cells`, `couplings`, `group` | matrices that advance together by anti-diagonals |
 //! | `runs`, `sets` | what needs no recurrence: diagonal runs, and sums and maxima over letters |
-//! | `portions`, `costs` | how many of them, and what that costs |
+//! | `portions` | how many of them |
 //! | `recurrence`, `outputs` | what a cell is and costs; from the last lines of matrices to halves of outputs |
 //! | `session` | the whole of it |
 //! | `arithmetic` | what is computed on results before anything is opened |
-//! | `costs` | what it will cost, for estimates |
+//! | `costs`, `list_costs` | what it will cost, for estimates |
 //!
 //! # Who learns what
 //! If both follow the protocol: both learn the shapes, and nothing else until outputs are opened (by the caller, who has this
@@ -33,13 +33,16 @@
 //! - messages of [`crate::ot::correlated`], which that module simulates;
 //! - a bit or index plus a random choice u that this side, as the sender of the transfer, has no information about: uniform;
 //! - a number plus a pad (or the difference of two pads) of a transfer of which this side chose another pad:
-//!   indistinguishable from uniform by [`crate::ot::pads`], each pad being used once;
+//!   indistinguishable from uniform by [`crate::ot::pads`], each pad being used once. Where a bit is multiplied several times
+//!   (`Gates::multiply`), its correction is sent once and each product has a bit of the pad of its own;
 //! - corrections of a seed tree, and indicators masked by the stream of its missing leaf: pseudorandom, as that leaf is.
 //!
 //! So a simulator sends uniform bits of the public sizes, and the difference between its view and the real one is at most the
 //! sum of the advantages of these modules: of n transfers against the hash of garbling, and of the streams against AES. Shares
 //! of every intermediate value are uniform, as each product adds a fresh pad to one of them. Halves of outputs are shares by
-//! exclusive or of an adder's or comparison's last products, so one half without the other is uniform, too.
+//! exclusive or of an adder's, comparison's or division's last products, so one half without the other is uniform, too.
+//! Measures without a recurrence (`runs`, `sets`, `quotients`) consist of the same products and comparisons. What a side counts in its own
+//! scanpath goes into them as a factor only, and their sizes depend on the alphabet and on lengths, not on what occurs in a scanpath.
 //!
 //! **A malicious party** on either side learns nothing about an offset: transfers are checked ([`crate::ot::correlated`]). But
 //! nothing authenticates shares: it can put whatever it likes into any product or comparison, in any cell, and so change the
@@ -64,6 +67,7 @@ mod gates;
 mod group;
 mod letters;
 mod line_lookup;
+pub mod list_costs;
 mod lookup;
 #[cfg(test)]
 mod measure_tests;

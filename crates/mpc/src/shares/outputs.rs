@@ -80,14 +80,15 @@ pub(crate) async fn numbers(
             widened(gates, best, width, modulus).await?
         }
         Cell::Warping { .. } | Cell::Frechet { .. } => {
-            let total = match cell {
-                Cell::Warping { .. } => Total::Sum,
-                _ => Total::Largest,
+            let (total, padded) = match cell {
+                Cell::Warping { padded, .. } => (Total::Sum, padded),
+                _ => (Total::Largest, false),
             };
             let coupling = Coupling {
                 total,
                 width,
-                input_width: cell.entry_bits(),
+                input_width: cell.number_bits(),
+                padded,
             };
             let totals = couplings::coupling(gates, group, coupling, on_cells).await?;
             widened(gates, totals, width, modulus).await?

@@ -27,8 +27,10 @@ pub enum Cell {
     Warping {
         /// The largest total that a matrix can have: no less than the largest entry for each letter of the longer side.
         largest: u64,
-        /// The largest entry of the table.
+        /// The largest distance in the table.
         largest_entry: u64,
+        /// Whether entries have one more bit, which is 1 where exactly one of the letters is padding.
+        padded: bool,
     },
     /// The discrete Fréchet distance. The table has distances, or numbers in their order.
     Frechet {
@@ -45,10 +47,17 @@ impl Cell {
             Self::Difference {
                 insertion_and_deletion,
             } => bits_for(insertion_and_deletion),
-            Self::Local { largest_entry, .. } | Self::Warping { largest_entry, .. } => {
-                bits_for(largest_entry)
-            }
+            Self::Local { largest_entry, .. } => bits_for(largest_entry),
+            Self::Warping { padded, .. } => self.number_bits() + usize::from(padded),
             Self::Frechet { largest } => bits_for(largest),
+        }
+    }
+
+    /// Bits of a table's entries that become numbers.
+    pub(crate) fn number_bits(&self) -> usize {
+        match *self {
+            Self::Warping { largest_entry, .. } => bits_for(largest_entry),
+            _ => self.entry_bits(),
         }
     }
 
@@ -81,13 +90,15 @@ impl Cell {
             Self::Frechet { .. } => (3, 3),
         };
         let clamp = clamp_cost(self.width());
-        let numbers: usize = (0..self.entry_bits())
+        let numbers: usize = (0..self.number_bits())
             .map(|bit| 1 + self.width() - bit)
             .sum();
+        // What replaces a sum where a letter meets padding.
+        let selected = usize::from(matches!(self, Self::Warping { padded: true, .. }));
         GadgetCost {
-            cots: clamps * clamp.cots + self.entry_bits(),
-            bits: clamps * clamp.bits + numbers,
-            exchanges: after_each_other * clamp.exchanges,
+            cots: clamps * clamp.cots + self.number_bits() + 2 * selected,
+            bits: clamps * clamp.bits + numbers + 2 * (self.width() + 2) * selected,
+            exchanges: after_each_other * clamp.exchanges + selected,
         }
     }
 

@@ -99,9 +99,8 @@ impl SharesSession {
             return Err(MpcError::Misuse("inner products have the wrong size"));
         }
         let rows = numbers.len() / each;
-        let modulus = width + 1;
         self.expect(numbers.len() * bits);
-        let bytes = each * bits * (modulus + 1) / 8 + 1;
+        let bytes = inner_product_bytes(each, bits, width);
         let sums = self.on_lists(rows, bytes, channel, async |gates, range| {
             let own = &numbers[range.start * each..range.end * each];
             let own = match receives {
@@ -173,10 +172,15 @@ impl Gates {
 }
 
 /// Bytes of a comparison by [`SharesSession::largest_chosen`] in one message, at most.
-fn largest_chosen_bytes(each: usize, width: usize) -> usize {
+pub(super) fn largest_chosen_bytes(each: usize, width: usize) -> usize {
     // One side's tables of a comparison, for about half of its blocks.
     let tables = 5 * width / 2 + 14;
     (each * (width + 2)).max(each.div_ceil(2) * tables) / 8 + 1
+}
+
+/// Bytes of an inner product in one message, at most.
+pub(super) fn inner_product_bytes(each: usize, bits: usize, width: usize) -> usize {
+    each * bits * (width + 2) / 8 + 1
 }
 
 /// What a comparison by [`SharesSession::largest_chosen`] costs before it becomes an output.

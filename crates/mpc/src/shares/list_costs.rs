@@ -1,0 +1,205 @@
+//! What computations on lists will cost, as [`super::SharesSession`] does them: for estimates.
+
+use super::arithmetic::{BITS, TASK_BYTES};
+use super::compare::{GadgetCost, clamp_cost};
+use super::costs::AlignmentCost;
+use super::portions::max_active;
+use super::runs::cells_at_once;
+use super::session::Outputs;
+use super::sets::{inner_product_bytes, largest_chosen_bytes, largest_chosen_cost};
+use crate::circuit::numbers::bits_for;
+
+/// [`super::SharesSession::largest_chosen`] of lists of this length.
+pub fn largest_chosen(count: u64, each: usize, width: usize, outputs: Outputs) -> AlignmentCost {
+    if each == 0 {
+        return AlignmentCost::default();
+    }
+    let cost = largest_chosen_cost(each, width).and(match outputs {
+        Outputs::Numbers => bits_cost(width),
+        Outputs::AtLeast => sign_cost(width),
+    });
+    of_lists(count, largest_chosen_bytes(each, width), cost)
+}
+
+/// [`super::SharesSession::inner_products`].
+pub fn inner_products(count: u64, each: usize, bits: usize, width: usize) -> AlignmentCost {
+    let cost = inner_product_cost(each, bits, width);
+    let mut all = of_lists(count, inner_product_bytes(each, bits, width), cost);
+    // Transfers of the other direction are made and erased.
+    all.transfers = all.transfers.saturating_mul(2);
+    all
+}
+
+/// [`super::SharesSession::quotients`].
+pub fn quotients(count: u64, divisor_bits: usize, bits: usize) -> AlignmentCost {
+    let each = sign_bytes(divisor_bits + bits);
+    of_lists(count, each, quotient_cost(divisor_bits, bits))
+}
+
+/// [`super::SharesSession::halves_from_numbers`].
+pub fn halves_from_numbers(count: u64, bits: usize) -> AlignmentCost {
+    of_lists(count, bits, bits_cost(bits))
+}
+
+/// [`super::SharesSession::numbers_from_halves`].
+pub fn numbers_from_halves(count: u64, bits: usize) -> AlignmentCost {
+    let of_bits: usize = (0..bits).map(|bit| BITS - bit).sum();
+    let cost = GadgetCost {
+        cots: bits,
+        bits: of_bits,
+        exchanges: 1,
+    };
+    of_lists(count, bits * (BITS - bits / 2 + 1) / 8 + 1, cost)
+}
+
+/// [`super::SharesSession::not_negative`].
+pub fn not_negative(count: u64, bits: usize) -> AlignmentCost {
+    of_lists(count, sign_bytes(bits), sign_cost(bits))
+}
+
+/// [`super::SharesSession::diagonal_runs`] in matrices of this shape, without looking bits up. `streams` are those that are looked up on
+/// the way.
+pub fn diagonal_runs(
+    count: u64,
+    [rows, columns]: [usize; 2],
+    least: usize,
+    streams: usize,
+) -> AlignmentCost {
+    let cells = rows.saturating_mul(columns);
+    if cells == 0 || count == 0 {
+        return AlignmentCost::default();
+    }
+    let bits = bits_for(cells as u64);
+    let at_once = cells_at_once(streams, bits);
+    let in_group = (at_once / cells).max(1) as u64;
+    let groups = count.div_ceil(in_group);
+    // Lines are computed together as far as they fit.
+    let lines_at_once = (at_once / rows.max(columns)).clamp(1, rows.min(columns));
+    let portions = rows.min(columns).div_ceil(lines_at_once) as u64;
+    let of_cell = run_cost(least, bits);
+    let bytes = at_once.max(rows.max(columns)) * streams.max(bits + 2) / 8;
+    AlignmentCost {
+        exchanges: groups
+            .saturating_mul(portions)
+            .saturating_mul(of_cell.exchanges as u64 + u64::from(streams > 0))
+            .saturating_add(groups),
+        in_flight: groups.min(max_active(bytes) as u64),
+        transfers: count
+            .saturating_mul(cells as u64)
+            .saturating_mul(of_cell.cots as u64)
+            / 2,
+        bytes: count
+            .saturating_mul(cells as u64)
+            .saturating_mul(of_cell.bits as u64)
+            / 16,
+        stream_blocks: 0,
+    }
+}
+
+/// What a cell of [`super::SharesSession::diagonal_runs`] costs without the look-up, in matrices whose cells are counted with so many
+/// bits, and the exchanges of all cells that are computed together. Cells in the first row and column cost less.
+pub fn run_cost(least: usize, bits: usize) -> GadgetCost {
+    GadgetCost {
+        cots: 3,
+        bits: 2 * (1 + least) + 1 + bits,
+        exchanges: least + 1,
+    }
+}
+
+impl AlignmentCost {
+    /// Both, one after the other.
+    pub fn then(self, other: Self) -> Self {
+        Self {
+            exchanges: self.exchanges.saturating_add(other.exchanges),
+            in_flight: self.in_flight.max(other.in_flight),
+            transfers: self.transfers.saturating_add(other.transfers),
+            bytes: self.bytes.saturating_add(other.bytes),
+            stream_blocks: self.stream_blocks.saturating_add(other.stream_blocks),
+        }
+    }
+}
+
+impl GadgetCost {
+    fn and(self, other: Self) -> Self {
+        Self {
+            cots: self.cots + other.cots,
+            bits: self.bits + other.bits,
+            exchanges: self.exchanges + other.exchanges,
+        }
+    }
+}
+
+/// A comparison without the product of a clamp.
+fn sign_cost(width: usize) -> GadgetCost {
+    let clamp = clamp_cost(width);
+    GadgetCost {
+        cots: clamp.cots - 2,
+        bits: clamp.bits - 2 * (width + 2),
+        exchanges: clamp.exchanges - 1,
+    }
+}
+
+pub(super) fn quotient_cost(divisor_bits: usize, bits: usize) -> GadgetCost {
+    let select = GadgetCost {
+        cots: 2,
+        bits: 2 * (1 + divisor_bits),
+        exchanges: 1,
+    };
+    (0..bits).fold(GadgetCost::default(), |sum, bit| {
+        let sum = sum.and(sign_cost(divisor_bits + bit));
+        if bit > 0 { sum.and(select) } else { sum }
+    })
+}
+
+pub(super) fn inner_product_cost(each: usize, bits: usize, width: usize) -> GadgetCost {
+    let of_bits: usize = (0..bits).map(|bit| each * (2 + width - bit)).sum();
+    GadgetCost {
+        cots: each * bits + 1,
+        bits: of_bits + BITS - width,
+        exchanges: 2,
+    }
+}
+
+/// A number as bits.
+fn bits_cost(width: usize) -> GadgetCost {
+    let mut cost = GadgetCost {
+        cots: width,
+        bits: 2 * width,
+        exchanges: 1,
+    };
+    let mut distance = 1;
+    while distance < width {
+        cost = cost.and(GadgetCost {
+            cots: 2 * (width - distance),
+            bits: 6 * (width - distance),
+            exchanges: 1,
+        });
+        distance *= 2;
+    }
+    cost
+}
+
+/// Bytes of a comparison in one message: about half of the tables of facts are one side's.
+fn sign_bytes(width: usize) -> usize {
+    (5 * width / 2 + 14).div_ceil(8)
+}
+
+/// Lists of `count` entries that each cost this, and have so many bytes in a message.
+fn of_lists(count: u64, each: usize, cost: GadgetCost) -> AlignmentCost {
+    if count == 0 {
+        return AlignmentCost::default();
+    }
+    let at_once = (TASK_BYTES / each.max(1)).max(1) as u64;
+    let groups = count.div_ceil(at_once);
+    let exchanges = groups.saturating_mul(cost.exchanges as u64);
+    let in_group = usize::try_from(at_once.min(count)).unwrap_or(usize::MAX);
+    AlignmentCost {
+        exchanges,
+        in_flight: groups.min(max_active(in_group.saturating_mul(each)) as u64),
+        // A list takes a multiple of 64 transfers.
+        transfers: (count.saturating_mul(cost.cots as u64) / 2)
+            .saturating_add(exchanges.saturating_mul(32)),
+        bytes: count.saturating_mul(cost.bits as u64) / 16,
+        stream_blocks: 0,
+    }
+}
