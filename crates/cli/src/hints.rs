@@ -161,6 +161,12 @@ fn with(error: &ProtocolError, advice: Option<&str>) -> String {
 
 fn without_capability(unsupported: &Unsupported) -> String {
     let flag = match unsupported.capability {
+        Capability::Metric(_) => {
+            return match unsupported.instead.first() {
+                None => "use another --metric".into(),
+                Some(engine) => format!("use --engine {engine}, or another --metric"),
+            };
+        }
         Capability::OneSidedResults => "--reveal-to",
         Capability::Threshold | Capability::GroupAnswers => "--reveal",
         Capability::HiddenLengths(_) => "--pad-to",

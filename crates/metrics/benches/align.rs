@@ -128,6 +128,7 @@ fn textbook_integer(comparison: &Comparison, a: &Scanpath, b: &Scanpath) -> f64 
     match comparison.model() {
         Model::Global(model) => reference::least_cost(model, a, b) as f64,
         Model::Local(model) => reference::greatest_score(model, a, b) as f64,
+        _ => unreachable!("an alignment"),
     }
 }
 

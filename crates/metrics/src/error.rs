@@ -70,13 +70,51 @@ pub enum MetricError {
         reason: &'static str,
     },
     /// A score that is divided by a length cannot be computed without the length.
-    #[error("ScanMatch divides by the length of the longer scanpath, which is hidden")]
+    #[error("the score depends on the lengths of scanpaths, which are hidden")]
     NeedsLengths,
-    /// ScanMatch divides by the length of the longer string.
+    /// The score is divided by the length of the longer scanpath.
     #[error(
-        "ScanMatch is not defined when both scanpaths are empty; leave such pairs out, or use another metric"
+        "the score is divided by the length of the longer scanpath, and both are empty; leave such pairs out, or use another metric"
     )]
-    EmptyScanMatch,
+    EmptyPair,
+    /// A measure that needs at least one letter on each side.
+    #[error("{metric} is not defined for an empty scanpath; leave it out, or use another metric")]
+    EmptyScanpath {
+        /// The metric.
+        metric: &'static str,
+    },
+    /// A raw result of a measure that is computed in the clear only.
+    #[error("this measure is not computed in integers")]
+    NoIntegers,
+    /// A raw result beyond all ranks.
+    #[error("no distance has this rank")]
+    NoSuchRank,
+    /// A shortest line of no sense.
+    #[error("the shortest line has {line} points, and must have 2 to {max}", max = crate::measures::MAX_LINE)]
+    Line {
+        /// The value given.
+        line: u32,
+    },
+    /// A window of no sense.
+    #[error("the window has {window} letters, and must have 1 to {max}", max = crate::measures::MAX_WINDOW)]
+    Window {
+        /// The value given.
+        window: u32,
+    },
+    /// No outputs, or the same twice.
+    #[error("name at least one output, and none twice")]
+    Outputs,
+    /// A threshold for several outputs, or for one that may be undefined.
+    #[error("a threshold needs one output that is defined for every pair")]
+    OneOutput,
+    /// Outputs that do not fit a result.
+    #[error(
+        "the numbers of a pair take {bits} bits together, and 63 is the most; ask for fewer outputs, or leave out very long scanpaths"
+    )]
+    TooManyBits {
+        /// How many.
+        bits: u32,
+    },
     /// A grid with fewer cells than the alphabet has letters in use.
     #[error("the alphabet \"{alphabet}\" does not fit a {grid} grid of {cells} cells")]
     GridTooSmall {

@@ -75,14 +75,26 @@ impl Grid {
         self.columns * self.rows
     }
 
+    /// How many columns and rows two cells are apart.
+    pub(crate) fn offset(&self, a: u16, b: u16) -> (u32, u32) {
+        let (a, b) = (u32::from(a), u32::from(b));
+        let across = (a % self.columns).abs_diff(b % self.columns);
+        let down = (a / self.columns).abs_diff(b / self.columns);
+        (self.across(across), down)
+    }
+
+    /// How many columns apart cells are whose column numbers differ by `columns`.
+    pub(crate) fn across(&self, columns: u32) -> u32 {
+        if self.wrap {
+            columns.min(self.columns - columns)
+        } else {
+            columns
+        }
+    }
+
     /// The distance between two cells.
     pub fn distance(&self, distance: Distance, a: u16, b: u16) -> f64 {
-        let (a, b) = (u32::from(a), u32::from(b));
-        let mut across = (a % self.columns).abs_diff(b % self.columns);
-        if self.wrap {
-            across = across.min(self.columns - across);
-        }
-        let down = (a / self.columns).abs_diff(b / self.columns);
+        let (across, down) = self.offset(a, b);
         match distance {
             Distance::Manhattan => f64::from(across + down),
             // Exact up to the root, which is correctly rounded: the same on every machine, unlike `hypot`.

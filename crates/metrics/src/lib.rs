@@ -25,7 +25,7 @@
 //! let a = alphabet.parse("kitten")?;
 //! let b = alphabet.parse("sitting")?;
 //! let reading = Comparison::new(Metric::Levenshtein, alphabet)?.compare(&a, &b)?;
-//! assert_eq!(reading.score, 3.0);
+//! assert_eq!(reading.score(), 3.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -37,8 +37,10 @@ mod error;
 mod fixations;
 mod grid;
 mod kernel;
+mod measures;
 mod metric;
 mod model;
+mod pair_score;
 pub mod reference;
 pub mod scale;
 mod scanmatch;
@@ -49,14 +51,20 @@ mod threshold;
 
 pub use alphabet::{Alphabet, LetterError, Notation, NotationError};
 pub use cohort::{Cohort, Encoding, Entry};
-pub use comparison::{Comparison, PairScore};
+pub use comparison::Comparison;
 pub use error::MetricError;
 pub use fixations::{
     Fixation, FixationError, Fixations, SCREEN, Screen, ScreenError, ScreenUnit, VIEWING, Viewing,
 };
 pub use grid::{Distance, Grid, GridError};
+pub use measures::{
+    Crqa, CrqaOutput, Dtw, Frechet, Hausdorff, Lattice, PathDivisor, Points, RATIO_ONE, RankModel,
+    Ranks, RecurrenceModel, RecurrenceRule, RecurrentLetters, RecurrentPoints, SubsMatch,
+    Undefined, WarpingModel,
+};
 pub use metric::{LocalScoring, Metric};
 pub use model::{Costs, GlobalModel, LocalModel, Model, ScoreFormula, Scores};
+pub use pair_score::{MAX_OUTPUTS, PairScore, Quantity, QuantityKind};
 pub use scanmatch::{DEFAULT_PRECISION, temporal_repeats};
 pub use substitution::Substitution;
 pub use table::{Table, TableError, TableKind};

@@ -1,11 +1,14 @@
 //! The metrics.
 
+mod alignments;
 mod serialized;
 
-use crate::model::{Costs, GlobalModel, LocalModel, Model, ScoreFormula, Scores};
-use crate::scale::{self, DEFAULT_SCALE};
-use crate::scanmatch::{self, DEFAULT_PRECISION, Gaps};
-use crate::{Alphabet, Distance, Grid, MetricError, Substitution, Table};
+use crate::measures::{
+    Crqa, Dtw, Frechet, Hausdorff, Points, RecurrenceRule, SubsMatch, dtw_model, ranks_of,
+};
+use crate::model::{Costs, GlobalModel, Model, ScoreFormula};
+use crate::{Alphabet, Grid, MetricError, Quantity, QuantityKind, Substitution, Table, scanmatch};
+use alignments::{cost_model, local_model, scanmatch_model, score_model};
 use serde::{Deserialize, Serialize};
 use serialized::SerializedMetric;
 
@@ -64,6 +67,19 @@ pub enum Metric {
         /// compute in integers of the [automatic scale](Metric::with_automatic_scale).
         scale: Option<f64>,
     },
+    /// The longest common subsequence, divided by the length of the longer scanpath.
+    SequenceScore,
+    /// Dynamic time warping.
+    Dtw(Dtw),
+    /// Discrete Fréchet distance.
+    Frechet(Frechet),
+    /// Hausdorff distance.
+    Hausdorff(Hausdorff),
+    /// Cross-recurrence quantification.
+    Crqa(Crqa),
+    /// SubsMatch (Kübler et al. 2014) on letters.
+    #[serde(rename = "subsmatch")]
+    SubsMatch(SubsMatch),
 }
 
 /// Scores of letter pairs for Smith–Waterman.
@@ -95,12 +111,74 @@ impl Metric {
             }
             Metric::SmithWaterman { .. } => "smith-waterman",
             Metric::ScanMatch { .. } => "scanmatch",
+            Metric::SequenceScore => "sequence-score",
+            Metric::Dtw(_) => "dtw",
+            Metric::Frechet(_) => "frechet",
+            Metric::Hausdorff(_) => "hausdorff",
+            Metric::Crqa(_) => "crqa",
+            Metric::SubsMatch(_) => "subsmatch",
         }
     }
 
     /// Whether a smaller score means more alike.
     pub fn is_distance(&self) -> bool {
-        matches!(self, Metric::Levenshtein | Metric::NeedlemanWunsch { .. })
+        matches!(
+            self,
+            Metric::Levenshtein
+                | Metric::NeedlemanWunsch { .. }
+                | Metric::Dtw(_)
+                | Metric::Frechet(_)
+                | Metric::Hausdorff(_)
+        )
+    }
+
+    /// Whether it aligns letters, and has a score and a similarity.
+    pub fn is_alignment(&self) -> bool {
+        matches!(
+            self,
+            Metric::Levenshtein
+                | Metric::NeedlemanWunsch { .. }
+                | Metric::NeedlemanWunschScore { .. }
+                | Metric::SmithWaterman { .. }
+                | Metric::ScanMatch { .. }
+        )
+    }
+
+    /// The numbers of a pair, in the order of [`PairScore::numbers`](crate::PairScore::numbers).
+    pub fn outputs(&self) -> Vec<Quantity> {
+        let quantity = |name, kind, may_be_undefined| Quantity {
+            name,
+            kind,
+            may_be_undefined,
+        };
+        let score = match self.is_distance() {
+            true => QuantityKind::Distance,
+            false => QuantityKind::Similarity,
+        };
+        match self {
+            Metric::Crqa(crqa) => crqa.quantities(),
+            Metric::SequenceScore => vec![quantity("score", QuantityKind::Fraction, false)],
+            Metric::SubsMatch(_) => vec![quantity("score", QuantityKind::Fraction, true)],
+            metric if metric.is_alignment() => vec![
+                quantity("score", score, false),
+                quantity("similarity", QuantityKind::Fraction, true),
+            ],
+            _ => vec![quantity("score", score, false)],
+        }
+    }
+
+    /// Where the letters are, for the measures that compare points.
+    pub fn points(&self) -> Option<Points> {
+        match self {
+            Metric::Dtw(Dtw { points, .. })
+            | Metric::Frechet(Frechet { points })
+            | Metric::Hausdorff(Hausdorff { points })
+            | Metric::Crqa(Crqa {
+                rule: RecurrenceRule::Within { points, .. },
+                ..
+            }) => Some(*points),
+            _ => None,
+        }
     }
 
     /// How many letters the metric's grid or table has; `None` if any alphabet is possible.
@@ -119,7 +197,7 @@ impl Metric {
                 scoring: LocalScoring::Table { table },
                 ..
             } => Some(table.size()),
-            _ => None,
+            _ => self.points()?.grid().map(|grid| grid.cells()),
         }
     }
 
@@ -195,206 +273,24 @@ impl Metric {
                 gap,
                 scale,
             } => scanmatch_model(alphabet, grid.with_wrap(*wrap), *threshold, *gap, *scale),
+            Metric::SequenceScore => Ok(Model::Global(GlobalModel {
+                insert: 1,
+                delete: 1,
+                costs: Costs::Unit { mismatch: 2 },
+                formula: ScoreFormula::CommonSubsequence,
+            })),
+            Metric::Dtw(dtw) => dtw_model(dtw, alphabet),
+            Metric::Frechet(Frechet { points }) => {
+                Ok(ranks_of(points, alphabet)?.map_or(Model::Clear, Model::Bottleneck))
+            }
+            Metric::Hausdorff(Hausdorff { points }) => {
+                Ok(ranks_of(points, alphabet)?.map_or(Model::Clear, Model::Hausdorff))
+            }
+            Metric::Crqa(crqa) => crqa.model(alphabet),
+            Metric::SubsMatch(subsmatch) => {
+                subsmatch.check()?;
+                Ok(Model::Clear)
+            }
         }
     }
-}
-
-fn cost_model(
-    alphabet: &Alphabet,
-    substitution: &Substitution,
-    insert: f64,
-    delete: f64,
-    requested: Option<u32>,
-) -> Result<Model, MetricError> {
-    let gaps = [insert, delete];
-    let (scale, costs) = match substitution {
-        Substitution::Unit { mismatch } => {
-            let scale = scale::choose(requested, gaps.into_iter().chain([*mismatch]))?;
-            let mismatch = scale::cost("mismatch cost", *mismatch, scale)?;
-            (scale, Costs::Unit { mismatch })
-        }
-        Substitution::Index => {
-            let scale = scale::choose(requested, gaps)?;
-            scale::cost("index distance", f64::from(alphabet.size() - 1), scale)?;
-            (scale, Costs::Index { step: scale })
-        }
-        Substitution::Grid {
-            grid,
-            wrap,
-            distance,
-        } => {
-            fits_grid(alphabet, grid)?;
-            let scale = match (requested, distance) {
-                (None, Distance::Euclidean) => DEFAULT_SCALE,
-                _ => scale::choose(requested, gaps)?,
-            };
-            let costs = grid_costs(grid.with_wrap(*wrap), *distance, scale.into())?;
-            (scale, costs)
-        }
-        Substitution::Table { table } => {
-            fits_table(alphabet, table)?;
-            // A table may be larger than the alphabet; entries that no letter can reach must not change scale or
-            // similarity.
-            let used = table.first(alphabet.size());
-            let scale = scale::choose(requested, gaps.into_iter().chain(used.clone()))?;
-            let costs = used
-                .map(|value| scale::cost("substitution cost", value, scale))
-                .collect::<Result<_, _>>()?;
-            (
-                scale,
-                Costs::Table {
-                    size: alphabet.size(),
-                    costs,
-                },
-            )
-        }
-    };
-    Ok(Model::Global(GlobalModel {
-        insert: scale::cost("insertion cost", insert, scale)?,
-        delete: scale::cost("deletion cost", delete, scale)?,
-        costs,
-        formula: ScoreFormula::Cost { scale },
-    }))
-}
-
-/// A maximised score as a minimum cost: subtract half the reward from each letter of an alignment, so that equal
-/// letters cost 0, different ones `reward + mismatch` and a gap `reward / 2 + gap`; the scale is doubled to keep the
-/// half an integer.
-fn score_model(
-    reward: f64,
-    mismatch: f64,
-    gap: f64,
-    requested: Option<u32>,
-) -> Result<Model, MetricError> {
-    let scale = scale::choose(requested, [reward, mismatch, gap])?;
-    let per_letter = scale::cost("match reward", reward, scale)?;
-    let penalty = scale::cost("mismatch penalty", mismatch, scale)?;
-    let gap_penalty = scale::cost("gap penalty", gap, scale)?;
-    // Errors name the user's numbers, not the sums computed from them.
-    let within = |name, cost: u64, value| {
-        u32::try_from(cost)
-            .ok()
-            .filter(|&cost| cost <= crate::MAX_COST)
-            .ok_or(MetricError::TooLarge {
-                name,
-                value,
-                scale: scale.into(),
-            })
-    };
-    let (twice_mismatch, twice_gap) = (2 * u64::from(penalty), 2 * u64::from(gap_penalty));
-    let replaced = within(
-        "sum of twice the match reward and twice the mismatch penalty",
-        2 * u64::from(per_letter) + twice_mismatch,
-        2.0 * (reward + mismatch),
-    )?;
-    let skipped = within(
-        "sum of the match reward and twice the gap penalty",
-        u64::from(per_letter) + twice_gap,
-        reward + 2.0 * gap,
-    )?;
-    Ok(Model::Global(GlobalModel {
-        insert: skipped,
-        delete: skipped,
-        costs: Costs::Unit { mismatch: replaced },
-        formula: ScoreFormula::Reward { per_letter, scale },
-    }))
-}
-
-fn local_model(
-    alphabet: &Alphabet,
-    scoring: &LocalScoring,
-    gap: f64,
-    requested: Option<u32>,
-) -> Result<Model, MetricError> {
-    let (scale, scores) = match scoring {
-        LocalScoring::Unit { reward, mismatch } => {
-            let scale = scale::choose(requested, [*reward, *mismatch, gap])?;
-            (
-                scale,
-                Scores::Unit {
-                    reward: scale::cost("match reward", *reward, scale)?,
-                    mismatch: scale::cost("mismatch penalty", *mismatch, scale)?,
-                },
-            )
-        }
-        LocalScoring::Table { table } => {
-            fits_table(alphabet, table)?;
-            let used = table.first(alphabet.size());
-            let scale = scale::choose(requested, used.clone().chain([gap]))?;
-            let scores = used
-                .map(|value| scale::score("substitution score", value, scale))
-                .collect::<Result<_, _>>()?;
-            (
-                scale,
-                Scores::Table {
-                    size: alphabet.size(),
-                    scores,
-                },
-            )
-        }
-    };
-    Ok(Model::Local(LocalModel {
-        gap: scale::cost("gap penalty", gap, scale)?,
-        scores,
-        scale,
-    }))
-}
-
-/// ScanMatch maximises `Σ (T − d) + Σ g`, which is `(T/2)(m+n)` minus the least cost with substitution cost `d` and gap
-/// cost `T/2 − g`.
-fn scanmatch_model(
-    alphabet: &Alphabet,
-    grid: Grid,
-    threshold: f64,
-    gap: f64,
-    requested: Option<f64>,
-) -> Result<Model, MetricError> {
-    scanmatch::check(threshold, gap)?;
-    fits_grid(alphabet, &grid)?;
-    let scale = match requested {
-        Some(scale) => scale::check_real(scale)?,
-        None => scanmatch::automatic_scale(&grid, threshold, gap, DEFAULT_PRECISION)?,
-    };
-    let gaps = Gaps::new(threshold, gap, scale)?;
-    Ok(Model::Global(GlobalModel {
-        insert: gaps.insert,
-        delete: gaps.delete,
-        costs: grid_costs(grid, Distance::Euclidean, scale)?,
-        formula: ScoreFormula::ScanMatch {
-            threshold,
-            units: gaps.units,
-            cells: gaps.cells,
-        },
-    }))
-}
-
-fn grid_costs(grid: Grid, distance: Distance, scale: f64) -> Result<Costs, MetricError> {
-    let farthest = crate::model::farthest(&grid, distance, grid.cells());
-    scale::cost("largest distance on the grid", farthest, scale)?;
-    Ok(Costs::Grid {
-        grid,
-        distance,
-        scale,
-    })
-}
-
-fn fits_grid(alphabet: &Alphabet, grid: &Grid) -> Result<(), MetricError> {
-    if alphabet.size() <= grid.cells() {
-        return Ok(());
-    }
-    Err(MetricError::GridTooSmall {
-        alphabet: alphabet.to_string(),
-        grid: grid.to_string(),
-        cells: grid.cells(),
-    })
-}
-
-fn fits_table(alphabet: &Alphabet, table: &Table) -> Result<(), MetricError> {
-    if alphabet.size() <= table.size() {
-        return Ok(());
-    }
-    Err(MetricError::TableTooSmall {
-        table: table.size(),
-        alphabet: alphabet.to_string(),
-    })
 }

@@ -1,10 +1,13 @@
 //! A metric as integers: what every engine, plain or secure, computes.
 //!
-//! An engine computes one integer per pair, the *raw* result: the least cost of a global alignment, or the greatest
-//! score of a local one. The raw result and the two lengths give the user's number ([`Model::read`]); so a secure engine
+//! An engine computes one integer per pair, the *raw* result: the least cost of a global alignment, the greatest score of a
+//! local one, the rank of a distance, or several small numbers packed into one. The raw result and the two lengths give the user's number ([`Model::read`]); so a secure engine
 //! that reveals the raw result reveals exactly what the score reveals.
 
-use crate::{Distance, Grid, MAX_LENGTH, MetricError, PairScore};
+mod reading;
+
+use crate::measures::{RankModel, RecurrenceModel, WarpingModel};
+use crate::{Alphabet, Distance, Grid, MAX_LENGTH, MetricError};
 
 /// What is computed, in integers.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,6 +16,16 @@ pub enum Model {
     Global(GlobalModel),
     /// A maximum over alignments of parts.
     Local(LocalModel),
+    /// The least sum of distances over walks along both scanpaths (dynamic time warping).
+    Warping(WarpingModel),
+    /// The least longest distance over such walks (discrete Fréchet distance).
+    Bottleneck(RankModel),
+    /// The largest distance to the nearest letter of the other scanpath.
+    Hausdorff(RankModel),
+    /// Counts of pairs of letters that recur.
+    Recurrence(RecurrenceModel),
+    /// No integers: the measure is computed in the clear only.
+    Clear,
 }
 
 /// Costs of a global alignment.
@@ -104,6 +117,8 @@ pub enum ScoreFormula {
         /// The fixed-point scale of the rewards; costs have twice that.
         scale: u32,
     },
+    /// The longest common subsequence, `(m + n − cost) / 2`, divided by `max(m, n)`.
+    CommonSubsequence,
     /// `((T/2)(m+n) − cost·cells/units) / (T·max(m, n))`, where each gap counts as half an insertion and a deletion.
     ScanMatch {
         /// T.
@@ -192,7 +207,10 @@ impl GlobalModel {
 
     /// Whether the score of two empty scanpaths would be 0/0.
     pub(crate) fn divides_by_length(&self) -> bool {
-        matches!(self.formula, ScoreFormula::ScanMatch { .. })
+        matches!(
+            self.formula,
+            ScoreFormula::ScanMatch { .. } | ScoreFormula::CommonSubsequence
+        )
     }
 
     fn worst_given(&self, m: usize, n: usize, largest: u64) -> u64 {
@@ -202,94 +220,6 @@ impl GlobalModel {
         let replaced = m.min(n);
         let replacing = replaced as u64 * largest + gaps(m - replaced, n - replaced);
         replacing.min(gaps(m, n))
-    }
-}
-
-impl Model {
-    /// The user's numbers for a raw result of scanpaths with `m` and `n` letters over an alphabet of `letters`.
-    pub fn read(
-        &self,
-        raw: i64,
-        m: usize,
-        n: usize,
-        letters: u32,
-    ) -> Result<PairScore, MetricError> {
-        self.read_given(raw, m, n, self.largest(letters))
-    }
-
-    /// The largest cost or score of a pair of letters.
-    pub(crate) fn largest(&self, letters: u32) -> i64 {
-        match self {
-            Model::Global(model) => model.costs.largest(letters).into(),
-            Model::Local(model) => model.scores.largest().into(),
-        }
-    }
-
-    /// [`Model::read`] with a given [largest](Model::largest) number: finding it takes a pass over the whole table,
-    /// which many pairs should share.
-    #[allow(clippy::cast_precision_loss, clippy::cast_possible_wrap)] // results beyond 2⁵³ keep 53 significant bits; lengths are checked
-    pub(crate) fn read_given(
-        &self,
-        raw: i64,
-        m: usize,
-        n: usize,
-        largest: i64,
-    ) -> Result<PairScore, MetricError> {
-        check_lengths(m, n)?;
-        let longer = m.max(n) as f64;
-        let total = (m + n) as f64;
-        match self {
-            Model::Local(model) => {
-                let best = largest * m.min(n) as i64;
-                Ok(PairScore {
-                    score: raw as f64 / f64::from(model.scale),
-                    similarity: (best > 0).then(|| raw as f64 / best as f64),
-                })
-            }
-            Model::Global(model) => match model.formula {
-                ScoreFormula::ScanMatch {
-                    threshold,
-                    units,
-                    cells,
-                } => {
-                    if m == 0 && n == 0 {
-                        return Err(MetricError::EmptyScanMatch);
-                    }
-                    // A deletion may cost a unit more than an insertion. Halves are exact.
-                    let skew = f64::from(model.delete) - f64::from(model.insert);
-                    let cost = raw as f64 - skew * (m as f64 - n as f64) / 2.0;
-                    let cost = cost / units * cells;
-                    let score = (threshold / 2.0 * total - cost) / (threshold * longer);
-                    Ok(PairScore::of_scanmatch(score))
-                }
-                ScoreFormula::Cost { scale } => Ok(PairScore {
-                    score: raw as f64 / f64::from(scale),
-                    similarity: Some(model.similarity(raw, m, n, largest)),
-                }),
-                ScoreFormula::Reward { per_letter, scale } => Ok(PairScore {
-                    score: (f64::from(per_letter) * total - raw as f64) / (2.0 * f64::from(scale)),
-                    similarity: Some(model.similarity(raw, m, n, largest)),
-                }),
-            },
-        }
-    }
-}
-
-impl GlobalModel {
-    /// One minus the cost's share of the largest cost that these lengths allow. With unit costs this is
-    /// `1 − distance / max(m, n)`.
-    #[allow(clippy::cast_precision_loss)]
-    fn similarity(&self, raw: i64, m: usize, n: usize, largest: i64) -> f64 {
-        // Unit costs do not depend on the alphabet: over a single letter, too, Levenshtein's similarity is 1 −
-        // distance / max(m, n).
-        let largest = match self.costs {
-            Costs::Unit { mismatch } => mismatch.into(),
-            _ => largest.unsigned_abs(),
-        };
-        match self.worst_given(m, n, largest) {
-            0 => 1.0,
-            worst => 1.0 - raw as f64 / worst as f64,
-        }
     }
 }
 
@@ -303,6 +233,13 @@ pub(crate) fn check_lengths(m: usize, n: usize) -> Result<(), MetricError> {
 
 /// The largest distance between the first `letters` cells of a grid.
 pub(crate) fn farthest(grid: &Grid, distance: Distance, letters: u32) -> f64 {
+    let (across, down) = farthest_offset(grid, letters);
+    let cell = down * grid.columns() + across;
+    grid.distance(distance, 0, u16::try_from(cell).unwrap_or(u16::MAX))
+}
+
+/// The columns and rows that the first `letters` cells of a grid are apart at most.
+pub(crate) fn farthest_offset(grid: &Grid, letters: u32) -> (u32, u32) {
     let last = letters.clamp(1, grid.cells()) - 1;
     let (columns, down) = (grid.columns(), last / grid.columns());
     // From the second row on the last row's first cell and the first row's last both exist.
@@ -312,8 +249,19 @@ pub(crate) fn farthest(grid: &Grid, distance: Distance, letters: u32) -> f64 {
     } else {
         across
     };
-    let cell = down * columns + across;
-    grid.distance(distance, 0, u16::try_from(cell).unwrap_or(u16::MAX))
+    (across, down)
+}
+
+/// A grid has a cell for each letter.
+pub(crate) fn fits_grid(alphabet: &Alphabet, grid: &Grid) -> Result<(), MetricError> {
+    if alphabet.size() <= grid.cells() {
+        return Ok(());
+    }
+    Err(MetricError::GridTooSmall {
+        alphabet: alphabet.to_string(),
+        grid: grid.to_string(),
+        cells: grid.cells(),
+    })
 }
 
 fn table_index(size: u32, a: u16, b: u16) -> usize {
@@ -336,7 +284,7 @@ mod tests {
             let alphabet = Alphabet::letters(letters).unwrap();
             let comparison = Comparison::new(Metric::Levenshtein, alphabet).unwrap();
             let path = |length| Scanpath::new(vec![0; length]);
-            comparison.compare(&path(3), &path(4)).unwrap().similarity
+            comparison.compare(&path(3), &path(4)).unwrap().similarity()
         };
         assert_eq!(similarity(1), Some(0.75));
         assert_eq!(similarity(1), similarity(52));

@@ -18,6 +18,9 @@ use crate::{MAX_COST, MetricError};
 /// The scale of Needleman–Wunsch with irrational (Euclidean) distances.
 pub const DEFAULT_SCALE: u32 = 10_000;
 
+/// The scale of sums of Euclidean distances, as in dynamic time warping.
+pub const DEFAULT_DISTANCE_SCALE: u32 = 100;
+
 /// The largest scale.
 pub const MAX_SCALE: u32 = 1_000_000;
 

@@ -8,7 +8,9 @@
 //! threshold end at one integer, the [`Bound`], which is found by bisection: comparing the raw result with it gives
 //! the same bit.
 
-use crate::{Comparison, GlobalModel, Metric, MetricError, Model, PairScore, ScoreFormula};
+use crate::{
+    Comparison, GlobalModel, Metric, MetricError, Model, PairScore, PathDivisor, ScoreFormula,
+};
 use std::fmt;
 
 /// A finite number that scores are compared with, in the metric's own units.
@@ -54,7 +56,7 @@ impl Threshold {
 
     /// Whether the score meets the threshold: at most the threshold for a distance, at least for a similarity.
     pub fn admits(self, metric: &Metric, reading: &PairScore) -> bool {
-        self.admits_score(metric.is_distance(), reading.score)
+        self.admits_score(metric.is_distance(), reading.score())
     }
 
     fn admits_score(self, distance: bool, score: f64) -> bool {
@@ -68,13 +70,14 @@ impl Threshold {
     /// Refuses a threshold with the same answer for every pair of scanpaths: it was meant for another metric.
     pub fn check(self, metric: &Metric) -> Result<(), MetricError> {
         let reason = match metric {
-            Metric::Levenshtein | Metric::NeedlemanWunsch { .. } if self.0 < 0.0 => {
-                "no distance is below 0"
-            }
+            metric if metric.is_distance() && self.0 < 0.0 => "no distance is below 0",
             Metric::ScanMatch { .. } if self.0 > 1.0 => "no ScanMatch score is above 1",
             Metric::SmithWaterman { .. } if self.0 <= 0.0 => {
                 "every Smith–Waterman score is at least 0"
             }
+            Metric::SequenceScore if self.0 > 1.0 => "no sequence score is above 1",
+            Metric::SequenceScore if self.0 <= 0.0 => "every sequence score is at least 0",
+            Metric::Crqa(_) if self.0 > 100.0 => "no percentage is above 100",
             _ => return Ok(()),
         };
         Err(MetricError::TrivialThreshold {
@@ -112,6 +115,21 @@ impl Comparison {
                 let best = times(m.min(n), self.largest()).map_err(too_long)?;
                 Bound::AtLeast(last(-1, best, |raw| !near(raw)) + 1)
             }
+            Model::Warping(_) => {
+                let most = times(m + n, self.largest()).map_err(too_long)?;
+                Bound::AtMost(last(-1, most, near))
+            }
+            Model::Bottleneck(model) | Model::Hausdorff(model) => {
+                Bound::AtMost(last(-1, model.ranks.largest().into(), near))
+            }
+            Model::Recurrence(model) => match model.outputs[..] {
+                [output] if !model.has_undefined() => {
+                    let most = i64::try_from(output.largest(m, n)).map_err(too_long)?;
+                    Bound::AtLeast(last(-1, most, |raw| !near(raw)) + 1)
+                }
+                _ => return Err(MetricError::OneOutput),
+            },
+            Model::Clear => return Err(MetricError::NoIntegers),
         })
     }
 
@@ -124,7 +142,7 @@ impl Comparison {
         let distance = self.metric().is_distance();
         let near = |adjusted: i64| {
             let reading = self.model().read_without_lengths(adjusted);
-            reading.is_ok_and(|reading| threshold.admits_score(distance, reading.score))
+            reading.is_ok_and(|reading| threshold.admits_score(distance, reading.score()))
         };
         self.model().read_without_lengths(0)?;
         Ok(if distance {
@@ -144,7 +162,7 @@ impl Model {
                 formula: ScoreFormula::Reward { per_letter, .. },
                 ..
             }) => i64::from(*per_letter) * (m + n) as i64 - raw,
-            Model::Global(_) | Model::Local(_) => raw,
+            _ => raw,
         }
     }
 
@@ -157,13 +175,18 @@ impl Model {
             Model::Global(model) => match model.formula {
                 ScoreFormula::Cost { scale } => f64::from(scale),
                 ScoreFormula::Reward { scale, .. } => 2.0 * f64::from(scale),
-                ScoreFormula::ScanMatch { .. } => return Err(MetricError::NeedsLengths),
+                ScoreFormula::ScanMatch { .. } | ScoreFormula::CommonSubsequence => {
+                    return Err(MetricError::NeedsLengths);
+                }
             },
+            Model::Warping(model) if model.divisor == PathDivisor::None => {
+                return Ok(PairScore::single(adjusted as f64 / f64::from(model.scale)));
+            }
+            Model::Bottleneck(model) | Model::Hausdorff(model) => return model.read(adjusted),
+            Model::Warping(_) | Model::Recurrence(_) => return Err(MetricError::NeedsLengths),
+            Model::Clear => return Err(MetricError::NoIntegers),
         };
-        Ok(PairScore {
-            score: adjusted as f64 / scale,
-            similarity: None,
-        })
+        Ok(PairScore::new(adjusted as f64 / scale, None))
     }
 }
 

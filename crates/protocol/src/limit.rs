@@ -25,7 +25,7 @@
 
 use crate::engines::{garbled, paillier};
 use crate::{Engine, Reveal, Spec};
-use veilpath_metrics::{Comparison, Costs, Distance, MetricError, Model, Scores};
+use veilpath_metrics::{Comparison, Costs, CrqaOutput, Distance, MetricError, Model, Scores};
 use veilpath_mpc::circuit::numbers::bits_for;
 
 /// A letter counts for at most this many bits. A declared alphabet may be larger than the letters need.
@@ -66,6 +66,9 @@ impl DefaultLimit {
             Reveal::Score | Reveal::Group(_) => {
                 let comparison = Comparison::new(spec.metric.clone(), spec.alphabet)?;
                 match spec.engine {
+                    _ if !is_alignment(comparison.model()) => {
+                        AnswerSize::of_measure(comparison.model())
+                    }
                     Engine::Paillier(_) => {
                         AnswerSize::ValuesPerLetter(paillier::most_per_letter(&comparison))
                     }
@@ -124,7 +127,31 @@ impl DefaultLimit {
     }
 }
 
+/// Bits of a sum or count whose size depends on both lengths: enough for scanpaths of 65,536 letters.
+const COUNT_BITS: usize = 32;
+
+fn is_alignment(model: &Model) -> bool {
+    matches!(model, Model::Global(_) | Model::Local(_))
+}
+
 impl AnswerSize {
+    /// The size of an answer of a measure that is not an alignment.
+    fn of_measure(model: &Model) -> Self {
+        Self::Bits(match model {
+            Model::Bottleneck(model) | Model::Hausdorff(model) => {
+                bits_for(model.ranks.largest().into())
+            }
+            Model::Recurrence(model) => {
+                let bits = |output: &CrqaOutput| match output {
+                    CrqaOutput::Rec => COUNT_BITS,
+                    ratio => ratio.width(1, 1) as usize,
+                };
+                model.outputs.iter().map(bits).sum()
+            }
+            _ => COUNT_BITS,
+        })
+    }
+
     /// The most bits of an answer about a scanpath with this many letters.
     #[allow(clippy::cast_precision_loss)] // a rounded logarithm
     fn bits(self, length: u64) -> f64 {
@@ -170,6 +197,8 @@ pub(crate) fn steps_per_letter(model: &Model, letters: u32) -> f64 {
             let penalty = u64::from(worst).min(2 * u64::from(model.gap));
             ratio(u64::from(best) + penalty, gcd(of_scores, model.gap))
         }
+        // Only tables of the user are judged by this, and these models have none.
+        _ => 0.0,
     }
 }
 

@@ -5,6 +5,7 @@
 
 use crate::Answer;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use veilpath_metrics::QuantityKind;
 
 /// No metric comes near this; squares and sums of such numbers are still finite.
 const MAX_NUMBER: f64 = 1e30;
@@ -33,6 +34,17 @@ pub enum OutputKind {
     Bit,
     /// A number that does not say which of two pairs is more alike.
     Number,
+}
+
+impl From<QuantityKind> for OutputKind {
+    fn from(kind: QuantityKind) -> Self {
+        match kind {
+            QuantityKind::Distance => Self::Distance,
+            QuantityKind::Similarity => Self::Similarity,
+            QuantityKind::Fraction => Self::Fraction,
+            QuantityKind::Number => Self::Number,
+        }
+    }
 }
 
 /// One number of a pair.
@@ -133,14 +145,14 @@ impl Results {
     ) -> Self {
         let mut results = Self::new(outputs);
         for (a, b, answer) in answers {
-            let values = match answer {
-                Answer::Score(reading) => [
-                    Value::Number(reading.score),
-                    reading.similarity.map_or(Value::Missing, Value::Number),
-                ],
-                Answer::Within(within) => [Value::Bit(within), Value::Missing],
-            };
-            results.push(a, b, &values);
+            match answer {
+                Answer::Score(score) => {
+                    let numbers = score.numbers();
+                    let values = numbers.map(|number| number.map_or(Value::Missing, Value::Number));
+                    results.push(a, b, &values.collect::<Vec<_>>());
+                }
+                Answer::Within(within) => results.push(a, b, &[Value::Bit(within)]),
+            }
         }
         results
     }

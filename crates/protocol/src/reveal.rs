@@ -174,10 +174,7 @@ mod tests {
 
     #[test]
     fn distances_are_at_most_and_similarities_at_least() {
-        let reading = |score| PairScore {
-            score,
-            similarity: None,
-        };
+        let reading = |score| PairScore::new(score, None);
         let reveal: Reveal = "threshold:3".parse().unwrap();
         let maximised = Metric::NeedlemanWunschScore {
             reward: 1.0,

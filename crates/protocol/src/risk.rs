@@ -72,6 +72,7 @@ pub fn risky_settings(
     let is_table = match comparison.model() {
         Model::Global(model) => matches!(model.costs, Costs::Table { .. }),
         Model::Local(model) => matches!(model.scores, Scores::Table { .. }),
+        _ => false,
     };
     let fine =
         is_table && steps_per_letter(comparison.model(), letters) > f64::from(MAX_TABLE_STEPS);
@@ -96,6 +97,7 @@ pub fn risky_settings(
                 (is_asymmetric(scores, *size), i64::from(model.gap) > range)
             }
         },
+        _ => (false, false),
     };
     let found = [
         (asymmetric, RiskySetting::AsymmetricTable),

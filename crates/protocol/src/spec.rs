@@ -8,7 +8,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
-use veilpath_metrics::{Alphabet, Cohort, Comparison, DEFAULT_PRECISION, Metric};
+use veilpath_metrics::{Alphabet, Cohort, Comparison, DEFAULT_PRECISION, Metric, Quantity};
 
 /// The plan of a comparison. Two sides can work together when theirs are equal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,6 +38,8 @@ pub const MAX_PADDING: u32 = 1 << 24;
 /// Something that not every engine can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Capability {
+    /// This metric.
+    Metric(&'static str),
     /// Results for one side only.
     OneSidedResults,
     /// One bit in place of a score.
@@ -68,6 +70,7 @@ impl fmt::Display for Unsupported {
             false => write!(f, "the engine {} cannot ", self.engine)?,
         }
         match self.capability {
+            Capability::Metric(metric) => write!(f, "compute the metric {metric}")?,
             Capability::OneSidedResults => f.write_str("keep the results from one side")?,
             Capability::Threshold => f.write_str("reveal one bit without revealing the score")?,
             Capability::GroupAnswers => {
@@ -178,12 +181,14 @@ impl Spec {
     /// Whether the engine can do all that the plan says, and its numbers make sense together.
     pub fn check(&self) -> Result<(), ProtocolError> {
         let supports = |engine: &Engine, capability: Capability| match capability {
+            Capability::Metric(_) => engine.can_compute(&self.metric),
             Capability::OneSidedResults => engine.can_reveal_to(self.reveal_to),
             Capability::Threshold => engine.can_reveal(self.reveal),
             Capability::HiddenLengths(_) => engine.can_hide_lengths(&self.metric, self.reveal),
             Capability::GroupAnswers => engine.can_reveal(self.reveal),
         };
         let needed = [
+            Some(Capability::Metric(self.metric.name())),
             (self.reveal_to != RevealTo::Both).then_some(Capability::OneSidedResults),
             matches!(self.reveal, Reveal::Threshold(_)).then_some(Capability::Threshold),
             matches!(self.reveal, Reveal::Group(_)).then_some(Capability::GroupAnswers),
@@ -203,6 +208,9 @@ impl Spec {
                     instead: others.map(|other| other.name()).collect(),
                 }));
             }
+        }
+        if self.reveal != Reveal::Score {
+            self.check_one_output()?;
         }
         if let Reveal::Threshold(threshold) = self.reveal {
             threshold.check(&self.metric)?;
@@ -224,18 +232,34 @@ impl Spec {
         Ok(())
     }
 
+    /// A bit or an answer about groups is about one output, which every pair must have.
+    fn check_one_output(&self) -> Result<(), ProtocolError> {
+        if self.metric.is_alignment() {
+            return Ok(());
+        }
+        let outputs = self.metric.outputs();
+        match outputs[..] {
+            [output] if output.may_be_undefined => {
+                Err(ProtocolError::Job(JobError::UndefinedOutput {
+                    output: output.name,
+                }))
+            }
+            [_] => Ok(()),
+            _ => Err(ProtocolError::Job(JobError::SeveralOutputs {
+                metric: self.metric.name(),
+            })),
+        }
+    }
+
     /// The numbers that come out for each pair.
     pub fn outputs(&self) -> Vec<Output> {
-        let score = if self.metric.is_distance() {
-            OutputKind::Distance
-        } else {
-            OutputKind::Similarity
-        };
         match self.reveal {
-            Reveal::Score => vec![
-                Output::new("score", score),
-                Output::new("similarity", OutputKind::Fraction),
-            ],
+            Reveal::Score => {
+                let quantities = self.metric.outputs().into_iter();
+                quantities
+                    .map(|quantity| Output::new(quantity.name, quantity.kind.into()))
+                    .collect()
+            }
             Reveal::Threshold(_) => vec![Output::new("within", OutputKind::Bit)],
             Reveal::Group(_) => Vec::new(),
         }
@@ -243,9 +267,20 @@ impl Spec {
 
     /// Whether an answer reveals what was agreed and nothing else.
     pub fn allows(&self, answer: &Answer) -> bool {
-        let similarity = answer.pair_score().and_then(|reading| reading.similarity);
+        let Some(score) = answer.pair_score() else {
+            return self.reveal.is_answered_by(answer);
+        };
+        let outputs = self.metric.outputs();
+        let fits = |(number, output): (Option<f64>, &Quantity)| match number {
+            Some(number) => number.is_finite(),
+            None => output.may_be_undefined,
+        };
         // A similarity together with a score would reveal the hidden lengths.
-        self.reveal.is_answered_by(answer) && !(self.pad_to.is_some() && similarity.is_some())
+        let tells_lengths = self.pad_to.is_some() && score.similarity().is_some();
+        self.reveal.is_answered_by(answer)
+            && score.numbers().len() == outputs.len()
+            && score.numbers().zip(&outputs).all(fits)
+            && !tells_lengths
     }
 
     /// The largest difference between a score of this plan and one in double precision, where scores are computed with rounded

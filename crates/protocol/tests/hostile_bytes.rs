@@ -146,7 +146,7 @@ fn honest_scripts_run_to_the_end() {
     let scanpath = [1, 0, 0, 0, 0, 0, 0, 0, 1, 0];
     let host = [&[HOST, 1][..], &scanpath].concat();
     assert_eq!(plain(&host), Some(Ok(1)));
-    let join = [&[JOIN, 1][..], &[0; 17]].concat();
+    let join = [&[JOIN, 1, 1][..], &[0; 17]].concat();
     assert_eq!(plain(&join), Some(Ok(1)));
 }
 

@@ -6,6 +6,8 @@ use crate::units;
 use veilpath_metrics::{Distance, LocalScoring, Metric, Substitution, Table};
 use veilpath_protocol::{Engine, PairRule, Reveal, RevealTo, Spec};
 
+mod measures;
+
 /// Longer values are cut.
 const MAX_CHARACTERS: usize = 300;
 
@@ -46,6 +48,12 @@ pub(crate) fn metric_name(metric: &Metric) -> &'static str {
         Metric::NeedlemanWunsch { .. } | Metric::NeedlemanWunschScore { .. } => "Needleman–Wunsch",
         Metric::SmithWaterman { .. } => "Smith–Waterman",
         Metric::ScanMatch { .. } => "ScanMatch",
+        Metric::SequenceScore => "Sequence Score",
+        Metric::Dtw(_) => "Dynamic time warping",
+        Metric::Frechet(_) => "Discrete Fréchet distance",
+        Metric::Hausdorff(_) => "Hausdorff distance",
+        Metric::Crqa(_) => "Cross-recurrence",
+        Metric::SubsMatch(_) => "SubsMatch",
     }
 }
 
@@ -145,6 +153,7 @@ fn metric(metric: &Metric, [first, second]: &[String; 2]) -> String {
             ),
             *scale,
         ),
+        measure => return measures::in_words(measure),
     };
     let bound = metric.error_bound().map_or_else(String::new, |bound| {
         let bound = units::error_bound(bound);

@@ -18,7 +18,7 @@ use crate::error::{FileProblem, InternalError, Misbehaviour, SessionError};
 use crate::identity::hex;
 use crate::state_dir::{self, create_private_dir, lock};
 use crate::stored;
-use record::{RECORD, Record};
+use record::{AddedPart, AnswerParts, RECORD, Record};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -43,6 +43,8 @@ pub(crate) struct Journal {
     engine: Option<EngineDecision>,
     /// The start of the peer's commitment to its part of the coins.
     commitment: Option<[u64; 2]>,
+    /// The answer whose numbers are being read.
+    parts: AnswerParts,
     /// Where the last complete record ends.
     end: u64,
     synced: Instant,
@@ -144,6 +146,7 @@ impl Journal {
             pairs: vec![PairEntry::default(); pairs],
             engine: None,
             commitment: None,
+            parts: AnswerParts::default(),
             end: 0,
             synced: Instant::now(),
             failure: None,
@@ -256,7 +259,7 @@ impl Journal {
             }
             return Err(Misbehaviour::ChangedAnswer.into());
         }
-        let stored = self.append([Record::Answer(pair, answer)]).and_then(|()| {
+        let stored = self.append(Record::of_answer(pair, answer)).and_then(|()| {
             if self.synced.elapsed() < SYNC_EVERY {
                 return Ok(());
             }
@@ -356,6 +359,7 @@ impl Journal {
             };
             let fits = match &record {
                 Record::Answer(_, answer) => self.reveal.is_answered_by(answer),
+                Record::Part(..) => self.reveal == Reveal::Score,
                 Record::Number(..) => self.reveal.group_question().is_some(),
                 _ => true,
             };
@@ -372,6 +376,11 @@ impl Journal {
         match *record {
             Record::Answer(pair, answer) => {
                 self.change(pair, 1, |entry| entry.answer = Some(answer));
+            }
+            Record::Part(part) => {
+                if let AddedPart::Complete(pair, answer) = self.parts.add(part) {
+                    self.change(pair, 1, |entry| entry.answer = Some(answer));
+                }
             }
             Record::Half(pair, half, run) => {
                 self.change(pair, 1, |entry| entry.half = Some(Half { half, run }));
@@ -420,8 +429,8 @@ fn truncate_to(mut file: &File, end: u64) {
 fn is_same(a: &Answer, b: &Answer) -> bool {
     match (a, b) {
         (Answer::Score(a), Answer::Score(b)) => {
-            a.score.to_bits() == b.score.to_bits()
-                && a.similarity.map(f64::to_bits) == b.similarity.map(f64::to_bits)
+            let bits = |number: Option<f64>| number.map(f64::to_bits);
+            a.numbers().map(bits).eq(b.numbers().map(bits))
         }
         (a, b) => a.within().is_some() && a.within() == b.within(),
     }

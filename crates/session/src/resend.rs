@@ -4,11 +4,11 @@
 //! free.
 
 use crate::error::{Misbehaviour, SessionError};
-use crate::journal::record::{RECORD, Record};
+use crate::journal::record::{AddedPart, AnswerParts, RECORD, Record};
 use crate::records::{AgreedPairs, Books};
 use crate::resume::{BATCH, FromEach, Resume};
 use veilpath_channel::Channel;
-use veilpath_metrics::Scanpath;
+use veilpath_metrics::{MAX_OUTPUTS, Scanpath};
 use veilpath_protocol::{Answer, Job, Role, receive_halves, send_halves};
 
 /// One side of the exchange.
@@ -104,11 +104,13 @@ impl Resend<'_, '_> {
     ) -> Result<(), SessionError> {
         for &pair in pairs {
             // One that was not possible has no answer; the peer gets a record that is not an answer.
-            let record = match self.books.journal.answer(pair) {
-                Some(answer) => Record::Answer(pair, answer),
-                None => Record::Rejected(pair),
+            let records = match self.books.journal.answer(pair) {
+                Some(answer) => Record::of_answer(pair, answer),
+                None => vec![Record::Rejected(pair)],
             };
-            channel.send(&record.encode(self.agreement))?;
+            for record in records {
+                channel.send(&record.encode(self.agreement))?;
+            }
         }
         Ok(channel.flush()?)
     }
@@ -119,9 +121,7 @@ impl Resend<'_, '_> {
         channel: &mut dyn Channel,
     ) -> Result<(), SessionError> {
         for &pair in pairs {
-            let mut bytes = [0; RECORD];
-            channel.receive(&mut bytes)?;
-            match Record::decode(self.agreement, &bytes) {
+            match self.receive_record(channel)? {
                 Some(Record::Answer(named, answer)) if named == pair && self.is_valid(&answer) => {
                     self.books.journal.store(pair, answer)?;
                 }
@@ -134,14 +134,28 @@ impl Resend<'_, '_> {
         Ok(())
     }
 
-    fn is_valid(&self, answer: &Answer) -> bool {
-        let finite = match answer {
-            Answer::Score(score) => {
-                score.score.is_finite() && score.similarity.is_none_or(f64::is_finite)
+    /// The next record; the parts of an answer are put together.
+    fn receive_record(&self, channel: &mut dyn Channel) -> Result<Option<Record>, SessionError> {
+        let mut parts = AnswerParts::default();
+        for _ in 0..MAX_OUTPUTS {
+            let mut bytes = [0; RECORD];
+            channel.receive(&mut bytes)?;
+            match Record::decode(self.agreement, &bytes) {
+                Some(Record::Part(part)) => match parts.add(part) {
+                    AddedPart::Incomplete => {}
+                    AddedPart::Complete(pair, answer) => {
+                        return Ok(Some(Record::Answer(pair, answer)));
+                    }
+                    AddedPart::OutOfOrder => return Ok(None),
+                },
+                record => return Ok(record),
             }
-            Answer::Within(_) => true,
-        };
-        finite && self.agreed.spec.allows(answer)
+        }
+        Ok(None)
+    }
+
+    fn is_valid(&self, answer: &Answer) -> bool {
+        self.agreed.spec.allows(answer)
     }
 
     /// This side's halves; the plan has only pairs that have one.

@@ -339,10 +339,10 @@ impl Agreement {
                 None => {}
                 Some(Answer::Within(within)) => context.update(&[u8::from(within)]),
                 Some(Answer::Score(reading)) => {
-                    context.update(&reading.score.to_bits().to_le_bytes());
-                    context.update(&[u8::from(reading.similarity.is_some())]);
-                    let similarity = reading.similarity.unwrap_or_default();
-                    context.update(&similarity.to_bits().to_le_bytes());
+                    for number in reading.numbers() {
+                        context.update(&[u8::from(number.is_some())]);
+                        context.update(&number.unwrap_or_default().to_bits().to_le_bytes());
+                    }
                 }
             }
         }

@@ -27,7 +27,7 @@ pub(super) fn attack(oracle: &mut Oracle<'_>) -> Result<Vec<u16>, AuditError> {
             }
             _ => return Err(AuditError::Internal("this attack needs unit costs")),
         },
-        Model::Local(_) => return Err(AuditError::LocalAlignment),
+        _ => return Err(AuditError::LocalAlignment),
     };
     let letters: Vec<u16> = (0..oracle.letters()).map(letter).collect();
     let mut counts = Vec::new();

@@ -147,7 +147,7 @@ impl Attack {
     pub fn applies_to(self, comparison: &Comparison, reveal: Reveal) -> bool {
         let scores = reveal == Reveal::Score;
         match (self, comparison.model()) {
-            (Attack::Search(_), _) => true,
+            (Attack::Search(_), Model::Global(_) | Model::Local(_)) => true,
             (Attack::LetterByLetter, Model::Global(_)) => scores,
             (Attack::Insertion, Model::Global(model)) => {
                 scores && matches!(model.costs, Costs::Unit { mismatch: 1.. })
@@ -156,7 +156,7 @@ impl Attack {
                 scores && !matches!(model.costs, Costs::Unit { .. })
             }
             (Attack::Digits, _) => scores && digits::is_digit_table(comparison),
-            (_, Model::Local(_)) => false,
+            _ => false,
         }
     }
 

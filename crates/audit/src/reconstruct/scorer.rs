@@ -49,6 +49,15 @@ impl Scorer {
                     swing: i64::from(model.scores.largest()).max(1),
                 }
             }
+            // No attack searches with these: `Attack::applies_to`.
+            model => Self {
+                letters,
+                pairs: all().map(|(a, b)| model.entry(a, b)).collect(),
+                own_gap: 0,
+                secret_gap: 0,
+                local: false,
+                swing: 1,
+            },
         }
     }
 

@@ -3,7 +3,7 @@
 //! All of them sweep the table of cells in the same way (`sweep`): a *strip* of up to 128 rows at a time, along
 //! anti-diagonals, so that every cell of a step is independent of the others and the compiler turns the step into
 //! vector instructions of whatever width the target has. One scanpath lies along the *lanes* (rows), the other along
-//! the *steps* (columns). The work per cell is in `global`, `local` and `double`; `values` has the value of each pair
+//! the *steps* (columns). The work per cell is in `global`, `local`, `double` and `walk`; `values` has the value of each pair
 //! of letters, `profile` arranges the values by lanes.
 //!
 //! Memory besides the letter tables is proportional to the sum of the lengths.
@@ -11,12 +11,15 @@
 pub(crate) mod double;
 mod edits;
 pub(crate) mod global;
+pub(crate) mod hausdorff;
 pub(crate) mod levenshtein;
 pub(crate) mod local;
 mod number;
 mod profile;
+pub(crate) mod recurrence;
 mod sweep;
 pub(crate) mod values;
+pub(crate) mod walk;
 
 /// One scanpath against several others.
 ///
@@ -37,6 +40,16 @@ pub(crate) struct Row<'a> {
 }
 
 impl Row<'_> {
+    /// The lengths of the first side and the second in the pair with one of the others.
+    pub(crate) fn lengths(&self, index: usize) -> (usize, usize) {
+        let (lane, other) = (self.lane.len(), self.others[index].len());
+        if self.lane_is_first {
+            (lane, other)
+        } else {
+            (other, lane)
+        }
+    }
+
     /// The cells of the table with one of the others.
     pub(crate) fn cells(&self, index: usize) -> u64 {
         self.lane.len() as u64 * self.others[index].len() as u64

@@ -7,6 +7,8 @@ use super::sweep::Value;
 /// Single-precision floats are among them: they are exact up to [`FLOAT_LIMIT`], and the baseline's vector instructions
 /// take the larger of two floats at once, but not of two 32-bit integers.
 pub(crate) trait Number: Copy + Default {
+    /// No number is larger.
+    const LARGEST: Self;
     /// The same bits as an integer, as profiles store it.
     type Bits: Value;
 
@@ -24,6 +26,8 @@ pub(crate) trait Number: Copy + Default {
     fn minus(self, other: Self) -> Self;
     /// The larger of both.
     fn larger(self, other: Self) -> Self;
+    /// The smaller of both.
+    fn smaller(self, other: Self) -> Self;
 }
 
 /// Floats represent every integer up to this one.
@@ -32,6 +36,8 @@ pub(crate) const FLOAT_LIMIT: i64 = 1 << f32::MANTISSA_DIGITS;
 macro_rules! integers {
     ($($integer:ty),*) => {$(
         impl Number for $integer {
+            const LARGEST: Self = Self::MAX;
+
             type Bits = Self;
 
             #[inline(always)]
@@ -68,49 +74,67 @@ macro_rules! integers {
             fn larger(self, other: Self) -> Self {
                 self.max(other)
             }
+
+            #[inline(always)]
+            fn smaller(self, other: Self) -> Self {
+                self.min(other)
+            }
         }
     )*};
 }
 
 integers!(u8, u16, u32, i16, i32, i64);
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)] // exact up to `FLOAT_LIMIT`
-impl Number for f32 {
-    type Bits = u32;
+macro_rules! floats {
+    ($($float:ty, $bits:ty);*) => {$(
+        #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)] // exact up to `FLOAT_LIMIT` and beyond
+        impl Number for $float {
+            const LARGEST: Self = Self::INFINITY;
 
-    #[inline(always)]
-    fn of(integer: i64) -> Self {
-        integer as Self
-    }
+            type Bits = $bits;
 
-    #[inline(always)]
-    fn integer(self) -> i64 {
-        self as i64
-    }
+            #[inline(always)]
+            fn of(integer: i64) -> Self {
+                integer as Self
+            }
 
-    #[inline(always)]
-    fn bits(self) -> u32 {
-        self.to_bits()
-    }
+            #[inline(always)]
+            fn integer(self) -> i64 {
+                self as i64
+            }
 
-    #[inline(always)]
-    fn from_bits(bits: u32) -> Self {
-        Self::from_bits(bits)
-    }
+            #[inline(always)]
+            fn bits(self) -> $bits {
+                self.to_bits()
+            }
 
-    #[inline(always)]
-    fn plus(self, other: Self) -> Self {
-        self + other
-    }
+            #[inline(always)]
+            fn from_bits(bits: $bits) -> Self {
+                Self::from_bits(bits)
+            }
 
-    #[inline(always)]
-    fn minus(self, other: Self) -> Self {
-        self - other
-    }
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self + other
+            }
 
-    /// Unlike `f32::max`, which checks for NaN, a single instruction.
-    #[inline(always)]
-    fn larger(self, other: Self) -> Self {
-        if self > other { self } else { other }
-    }
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self {
+                self - other
+            }
+
+            /// Unlike `max` of floats, which checks for NaN, a single instruction.
+            #[inline(always)]
+            fn larger(self, other: Self) -> Self {
+                if self > other { self } else { other }
+            }
+
+            #[inline(always)]
+            fn smaller(self, other: Self) -> Self {
+                if self < other { self } else { other }
+            }
+        }
+    )*};
 }
+
+floats!(f32, u32; f64, u64);

@@ -1,6 +1,7 @@
 //! The serialized form of a metric: both kinds of Needleman–Wunsch have the same name, and differ in their fields.
 
 use super::{LocalScoring, Metric};
+use crate::measures::{Crqa, Dtw, Frechet, Hausdorff, SubsMatch};
 use crate::{Grid, Substitution};
 use serde::Deserialize;
 
@@ -23,6 +24,13 @@ pub(super) enum SerializedMetric {
         gap: f64,
         scale: Option<f64>,
     },
+    SequenceScore,
+    Dtw(Dtw),
+    Frechet(Frechet),
+    Hausdorff(Hausdorff),
+    Crqa(Crqa),
+    #[serde(rename = "subsmatch")]
+    SubsMatch(SubsMatch),
 }
 
 #[derive(Deserialize)]
@@ -46,6 +54,12 @@ pub(super) enum SerializedNeedlemanWunsch {
 impl From<SerializedMetric> for Metric {
     fn from(serialized: SerializedMetric) -> Self {
         match serialized {
+            SerializedMetric::SequenceScore => Metric::SequenceScore,
+            SerializedMetric::Dtw(dtw) => Metric::Dtw(dtw),
+            SerializedMetric::Frechet(frechet) => Metric::Frechet(frechet),
+            SerializedMetric::Hausdorff(hausdorff) => Metric::Hausdorff(hausdorff),
+            SerializedMetric::Crqa(crqa) => Metric::Crqa(crqa),
+            SerializedMetric::SubsMatch(subsmatch) => Metric::SubsMatch(subsmatch),
             SerializedMetric::Levenshtein => Metric::Levenshtein,
             SerializedMetric::NeedlemanWunsch(SerializedNeedlemanWunsch::Cost {
                 substitution,

@@ -125,7 +125,7 @@ fn the_first_error_in_the_order_of_pairs() {
     for _ in 0..20 {
         assert_eq!(error(&[(0, 0), (1, 1), (0, 1)]), outside(4));
         assert_eq!(error(&[(0, 1), (1, 0)]), outside(7));
-        assert_eq!(error(&[(2, 2), (1, 0)]), MetricError::EmptyScanMatch);
+        assert_eq!(error(&[(2, 2), (1, 0)]), MetricError::EmptyPair);
     }
     assert_eq!(
         error(&[(0, 0), (0, 3)]),

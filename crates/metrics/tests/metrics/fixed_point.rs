@@ -71,7 +71,7 @@ proptest! {
         let table: Vec<f64> = table.into_iter().map(|value| round(value, whole[0])).collect();
         let gaps = [round(gaps[0], whole[1]), round(gaps[1], whole[2])];
         let exact = exact(&table, 3, gaps, &a, &b);
-        let score = costs(table, 3, gaps, scale).compare(&a, &b).unwrap().score;
+        let score = costs(table, 3, gaps, scale).compare(&a, &b).unwrap().score();
         let bound = bound(whole, scale, a.len(), b.len());
         prop_assert!((score - exact).abs() <= bound + 1e-9, "{score} {exact} {bound}");
     }
@@ -91,7 +91,7 @@ proptest! {
         let double = Metric::ScanMatch { grid, wrap, threshold, gap, scale: None };
         let score = |metric: &Metric, a: &Scanpath, b: &Scanpath| {
             let comparison = Comparison::new(metric.clone(), Alphabet::letters(49).unwrap()).unwrap();
-            comparison.compare(a, b).unwrap().score
+            comparison.compare(a, b).unwrap().score()
         };
         let automatic = double.clone().with_automatic_scale(precision).unwrap();
         prop_assert!(automatic.error_bound().unwrap() < precision);
@@ -132,7 +132,7 @@ fn the_bound_is_sharp() {
             let score = costs(table.clone(), 2, gaps, scale)
                 .compare(a, b)
                 .unwrap()
-                .score;
+                .score();
             let share = (score - exact).abs() / bound(whole, scale, a.len(), b.len());
             assert!((0.95..=1.0).contains(&share), "{share} of the bound");
         }
@@ -154,7 +154,7 @@ fn the_bound_of_scanmatch_is_sharp() {
     };
     let bound = metric.error_bound().unwrap();
     let comparison = Comparison::new(metric, Alphabet::letters(49).unwrap()).unwrap();
-    let score = comparison.compare(&a, &b).unwrap().score;
+    let score = comparison.compare(&a, &b).unwrap().score();
     let exact = reference::scanmatch_sum(&grid, threshold, gap, &a, &b) / (threshold * 9.0);
     let share = (score - exact).abs() / bound;
     assert!((0.9..=1.0).contains(&share), "{share} of the bound");

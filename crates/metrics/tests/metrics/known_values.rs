@@ -35,7 +35,7 @@ fn readings(metric: Metric, alphabet: Alphabet, texts: [&str; 3]) -> [PairScore;
 }
 
 fn seven(metric: Metric) -> [f64; 3] {
-    readings(metric, Alphabet::letters(49).unwrap(), SEVEN).map(|reading| reading.score)
+    readings(metric, Alphabet::letters(49).unwrap(), SEVEN).map(|reading| reading.score())
 }
 
 fn needleman_wunsch(substitution: Substitution, gap: f64) -> Metric {
@@ -103,7 +103,7 @@ fn scanmatch_scores() {
     );
     let numbers = Alphabet::new(Notation::Numbers, 96).unwrap();
     near(
-        readings(scanmatch(12, 8), numbers, TWELVE).map(|reading| reading.score),
+        readings(scanmatch(12, 8), numbers, TWELVE).map(|reading| reading.score()),
         [0.617_831_375_002, 0.258_243_134_648, 0.230_499_168_829],
     );
 }
@@ -130,7 +130,7 @@ fn strings_of_the_scanmatch_toolbox_have_its_scores() {
         double.parse("bFbFbF").unwrap(),
     );
     let score = Comparison::new(scanmatch(12, 8), double).unwrap();
-    let score = score.compare(&a, &b).unwrap().score;
+    let score = score.compare(&a, &b).unwrap().score();
     assert!((score - 2.5 / 3.5).abs() < 1e-9, "{score}");
 }
 
@@ -148,16 +148,16 @@ fn small_cases() {
         delete: 2.0,
         scale: None,
     };
-    assert_eq!(compare(weighted.clone(), "AB", "").unwrap().score, 4.0);
-    assert_eq!(compare(weighted.clone(), "", "AB").unwrap().score, 2.0);
-    assert_eq!(compare(weighted.clone(), "A", "B").unwrap().score, 3.0);
-    assert_eq!(compare(weighted, "ABC", "BC").unwrap().score, 2.0);
+    assert_eq!(compare(weighted.clone(), "AB", "").unwrap().score(), 4.0);
+    assert_eq!(compare(weighted.clone(), "", "AB").unwrap().score(), 2.0);
+    assert_eq!(compare(weighted.clone(), "A", "B").unwrap().score(), 3.0);
+    assert_eq!(compare(weighted, "ABC", "BC").unwrap().score(), 2.0);
     let halves = needleman_wunsch(Substitution::Unit { mismatch: 0.25 }, 0.5);
-    assert_eq!(compare(halves, "ABCD", "ABXDE").unwrap().score, 0.75);
+    assert_eq!(compare(halves, "ABCD", "ABXDE").unwrap().score(), 0.75);
     let empty = compare(Metric::Levenshtein, "", "").unwrap();
-    assert_eq!((empty.score, empty.similarity), (0.0, Some(1.0)));
+    assert_eq!((empty.score(), empty.similarity()), (0.0, Some(1.0)));
     let far = compare(Metric::Levenshtein, "AAAA", "BB").unwrap();
-    assert_eq!((far.score, far.similarity), (4.0, Some(0.0)));
+    assert_eq!((far.score(), far.similarity()), (4.0, Some(0.0)));
 }
 
 #[test]

@@ -4,6 +4,8 @@ mod batch;
 mod fixed_point;
 mod kernels;
 mod known_values;
+mod measure_vectors;
+mod measures;
 mod properties;
 mod shared_vectors;
 mod support;

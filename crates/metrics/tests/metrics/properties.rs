@@ -56,10 +56,10 @@ proptest! {
     ) {
         prop_assume!(!a.is_empty() || !b.is_empty());
         let reading = comparison.compare(&a, &b).unwrap();
-        if let Some(similarity) = reading.similarity {
+        if let Some(similarity) = reading.similarity() {
             prop_assert!((0.0..=1.0).contains(&similarity), "{similarity}");
         }
-        prop_assert!(reading.score.is_finite());
+        prop_assert!(reading.score().is_finite());
     }
 
     #[test]
@@ -74,7 +74,7 @@ proptest! {
                 scale: None,
             };
             let reading = Comparison::new(metric, alphabet).unwrap().compare(&a, &a).unwrap();
-            prop_assert_eq!((reading.score, reading.similarity), (0.0, Some(1.0)));
+            prop_assert_eq!((reading.score(), reading.similarity()), (0.0, Some(1.0)));
         }
     }
 
@@ -115,7 +115,7 @@ proptest! {
         };
         let comparison = Comparison::new(metric, Alphabet::letters(4).unwrap()).unwrap();
         let greatest = greatest_sum(reward.into(), mismatch.into(), gap.into(), &a, &b);
-        let score = comparison.compare(&a, &b).unwrap().score;
+        let score = comparison.compare(&a, &b).unwrap().score();
         prop_assert_eq!(score, f64::from(i32::try_from(greatest).unwrap()));
     }
 

@@ -15,7 +15,7 @@ use veilpath_metrics::{
 };
 
 /// The rows of a file, without its header, which is checked.
-fn rows(name: &str, header: &str) -> Option<Vec<Vec<String>>> {
+pub(crate) fn rows(name: &str, header: &str) -> Option<Vec<Vec<String>>> {
     let shared = std::env::var_os("VEILPATH_SHARED").map_or_else(
         || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
         PathBuf::from,
@@ -103,7 +103,7 @@ fn eight_scores_of_150_pairs() {
         for (line, row) in rows.iter().enumerate() {
             let [a, b] = [&row[0], &row[1]].map(|text| alphabet.parse(text).unwrap());
             let expected: f64 = row[column + 2].parse().unwrap();
-            let score = comparison.compare(&a, &b).unwrap().score;
+            let score = comparison.compare(&a, &b).unwrap().score();
             assert_eq!(score, expected, "{} in line {}", names[column], line + 2);
         }
     }
@@ -127,7 +127,7 @@ fn scanmatch_as_the_toolbox_prints_it() {
     for (line, row) in rows.iter().enumerate() {
         let [a, b] = [&row[0], &row[1]].map(|text| alphabet.parse(text).unwrap());
         let printed: f64 = row[2].parse().unwrap();
-        let score = comparison.compare(&a, &b).unwrap().score;
+        let score = comparison.compare(&a, &b).unwrap().score();
         // Five significant digits: half a unit of the fifth.
         let fifth = 10f64.powf(printed.abs().max(1e-9).log10().floor() - 4.0);
         assert!(
@@ -180,7 +180,7 @@ fn scanmatch_in_integers_is_within_its_bound() {
                     if a.is_empty() && b.is_empty() {
                         continue;
                     }
-                    let [x, y] = [&exact, &integers].map(|by| by.compare(&a, &b).unwrap().score);
+                    let [x, y] = [&exact, &integers].map(|by| by.compare(&a, &b).unwrap().score());
                     assert!((x - y).abs() <= bound + 1e-12, "{x} {y} {bound} in {name}");
                 }
             }

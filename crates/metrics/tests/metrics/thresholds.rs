@@ -8,8 +8,7 @@ use crate::support;
 use proptest::prelude::*;
 use support::{case, global_metric, local_metric};
 use veilpath_metrics::{
-    Alphabet, Bound, Comparison, Metric, MetricError, Model, PairScore, Scanpath, ScoreFormula,
-    Threshold,
+    Alphabet, Bound, Comparison, Metric, MetricError, Model, Scanpath, ScoreFormula, Threshold,
 };
 
 fn threshold(value: f64) -> Threshold {
@@ -35,15 +34,15 @@ fn agrees(comparison: &Comparison, a: &Scanpath, b: &Scanpath) {
     let raw = comparison.raw(a, b).unwrap();
     let Ok(reading) = comparison.read(raw, a.len(), b.len()) else {
         let error = comparison.bound(threshold(0.5), a.len(), b.len());
-        assert_eq!(error, Err(MetricError::EmptyScanMatch));
+        assert_eq!(error, Err(MetricError::EmptyPair));
         return;
     };
-    for value in around(reading.score) {
+    for value in around(reading.score()) {
         let threshold = threshold(value);
         let expected = if comparison.metric().is_distance() {
-            reading.score <= value
+            reading.score() <= value
         } else {
-            reading.score >= value
+            reading.score() >= value
         };
         assert_eq!(threshold.admits(comparison.metric(), &reading), expected);
         let bound = comparison.bound(threshold, a.len(), b.len()).unwrap();
@@ -54,10 +53,7 @@ fn agrees(comparison: &Comparison, a: &Scanpath, b: &Scanpath) {
         };
         let adjusted = adjusted(comparison.model(), raw, a.len() + b.len());
         let read = comparison.model().read_without_lengths(adjusted).unwrap();
-        let without_similarity = PairScore {
-            similarity: None,
-            ..reading
-        };
+        let without_similarity = reading.without_similarity();
         assert_eq!(read, without_similarity);
         assert_eq!(bound_without_lengths.admits(adjusted), expected);
     }
@@ -69,7 +65,7 @@ fn adjusted(model: &Model, raw: i64, letters: usize) -> i64 {
             ScoreFormula::Reward { per_letter, .. } => i64::from(per_letter) * letters as i64 - raw,
             _ => raw,
         },
-        Model::Local(_) => raw,
+        _ => raw,
     }
 }
 

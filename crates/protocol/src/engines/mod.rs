@@ -324,13 +324,25 @@ impl Engine {
         }
     }
 
+    /// Whether the engine can compute this metric.
+    pub fn can_compute(self, metric: &Metric) -> bool {
+        match self {
+            Engine::Plain => true,
+            Engine::Paillier(_) | Engine::Garbled | Engine::Shares => {
+                metric.is_alignment() || matches!(metric, Metric::SequenceScore)
+            }
+        }
+    }
+
     /// Whether the engine can hide the lengths of scanpaths and still reveal this of a pair.
     pub fn can_hide_lengths(self, metric: &Metric, reveal: Reveal) -> bool {
         let _ = reveal;
         match self {
             Engine::Plain | Engine::Paillier(_) => false,
             // ScanMatch divides by the longer length, which would have to be secret.
-            Engine::Garbled | Engine::Shares => !matches!(metric, Metric::ScanMatch { .. }),
+            Engine::Garbled | Engine::Shares => {
+                metric.is_alignment() && !matches!(metric, Metric::ScanMatch { .. })
+            }
         }
     }
 
@@ -352,7 +364,7 @@ impl Engine {
         levels: TreeLevels,
     ) -> Estimate {
         let costs = match self {
-            Engine::Plain => plain::costs(work),
+            Engine::Plain => plain::costs(comparison, work),
             Engine::Paillier(options) => paillier::costs(options, work, link.cores),
             Engine::Garbled => garbled::costs(comparison, work, link.cores),
             Engine::Shares => shares::costs(comparison, work, levels),

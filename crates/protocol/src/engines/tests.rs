@@ -152,10 +152,10 @@ fn equals_plain_comparison(engine: Engine, metric: &Metric, a: &Cohort, b: &Coho
     for pair in outcome.results.iter() {
         let (x, y) = (&a.entries[pair.a].scanpath, &b.entries[pair.b].scanpath);
         let expected = expected(engine, &comparison, x, y);
-        let similarity = expected.similarity.map_or(Value::Missing, Value::Number);
+        let similarity = expected.similarity().map_or(Value::Missing, Value::Number);
         assert_eq!(
             pair.values,
-            [Value::Number(expected.score), similarity],
+            [Value::Number(expected.score()), similarity],
             "{engine:?} {metric:?}"
         );
     }

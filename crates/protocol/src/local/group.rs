@@ -190,8 +190,8 @@ fn in_the_clear(
     let value = |(pair, answer): (usize, Answer)| {
         let score = answer.pair_score();
         let score = score.ok_or(ProtocolError::Internal("a pair has no score"))?;
-        let number = score.similarity.filter(|_| is_similarity);
-        Ok(plans[0].value_of_number(pair, number.unwrap_or(score.score)))
+        let number = score.similarity().filter(|_| is_similarity);
+        Ok(plans[0].value_of_number(pair, number.unwrap_or(score.score())))
     };
     let values = answers?.into_iter().enumerate().map(value);
     let values = values.collect::<Result<Vec<i64>, ProtocolError>>()?;

@@ -310,7 +310,7 @@ fn means_are_rounded_before_they_are_opened() {
     let pairs = pairs_of(spec.pairs, &a, &b);
     let similarity = |&(i, j): &(usize, usize)| {
         let (x, y) = (&a.entries[i].scanpath, &b.entries[j].scanpath);
-        comparison.compare(x, y).unwrap().similarity.unwrap()
+        comparison.compare(x, y).unwrap().similarity().unwrap()
     };
     let exact = pairs.iter().map(similarity).sum::<f64>() / pairs.len() as f64;
     let GroupAnswer::StimulusMeans(means) = found(&spec, &a, &b).unwrap() else {

@@ -20,13 +20,15 @@ const MIN_ERROR_BITS: u32 = 10;
 pub(crate) enum ValueKind {
     /// From 0 to 1; equal scanpaths have 1.
     Similarity,
-    /// The score: with hidden lengths, and for ScanMatch, whose score is its similarity before clipping.
+    /// The metric's first number: with hidden lengths, for ScanMatch, whose score is its similarity before clipping, and for
+    /// measures without a similarity.
     Score,
 }
 
 impl ValueKind {
     pub(crate) fn of(metric: &Metric, hidden_lengths: bool) -> Self {
-        match hidden_lengths || matches!(metric, Metric::ScanMatch { .. }) {
+        let is_score = matches!(metric, Metric::ScanMatch { .. }) || !metric.is_alignment();
+        match hidden_lengths || is_score {
             true => Self::Score,
             false => Self::Similarity,
         }
@@ -166,8 +168,8 @@ impl<'a> Values<'a> {
             }
         };
         Ok(match self.kind {
-            ValueKind::Similarity => read.similarity.unwrap_or(read.score),
-            ValueKind::Score => read.score,
+            ValueKind::Similarity => read.similarity().unwrap_or(read.score()),
+            ValueKind::Score => read.score(),
         })
     }
 

@@ -11,11 +11,12 @@
 //! | 8 | pair | – | – | the output was not a possible result |
 //! | 9 | 1 or 2 | levels | – | decided on the engine garbled or shares, with seed trees of this many levels |
 //! | 10 | place after the pairs | number | – | a number of an answer about groups |
+//! | 12 | pair | place and count | number | one number of a score that has not two; the others are next to it |
 //! | 11 | 0 | commitment | commitment | the first 16 bytes of the peer's commitment to its part of the coins |
 
 use crate::engine_decision::EngineDecision;
 use ring::digest::{Context, SHA256};
-use veilpath_metrics::PairScore;
+use veilpath_metrics::{MAX_OUTPUTS, PairScore};
 use veilpath_protocol::{Answer, Engine, TreeLevels};
 
 /// Bytes of a record.
@@ -32,6 +33,8 @@ const PROVEN: [Engine; 2] = [Engine::Garbled, Engine::Shares];
 pub(crate) enum Record {
     /// The answer for a pair.
     Answer(usize, Answer),
+    /// One number of the answer for a pair.
+    Part(AnswerPart),
     /// The first of the pairs that were started, and how many.
     Started(usize, usize),
     /// This side's half of a pair's output, and the tag of the run that it belongs to.
@@ -48,16 +51,92 @@ pub(crate) enum Record {
     Engine(EngineDecision),
 }
 
+/// One number of a score.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct AnswerPart {
+    pair: usize,
+    place: u8,
+    count: u8,
+    /// `None` if it is undefined.
+    number: Option<f64>,
+}
+
+/// Puts the parts of answers together.
+#[derive(Debug, Default)]
+pub(crate) struct AnswerParts {
+    pair: usize,
+    numbers: Vec<Option<f64>>,
+}
+
+/// What a part has added.
+pub(crate) enum AddedPart {
+    /// More parts follow.
+    Incomplete,
+    /// The answer for a pair.
+    Complete(usize, Answer),
+    /// The part does not continue the ones before it.
+    OutOfOrder,
+}
+
+impl AnswerParts {
+    pub(crate) fn add(&mut self, part: AnswerPart) -> AddedPart {
+        if part.place == 0 {
+            self.pair = part.pair;
+            self.numbers.clear();
+        }
+        let continues = part.pair == self.pair && usize::from(part.place) == self.numbers.len();
+        if !continues || usize::from(part.count) > MAX_OUTPUTS {
+            self.numbers.clear();
+            return AddedPart::OutOfOrder;
+        }
+        self.numbers.push(part.number);
+        if self.numbers.len() < usize::from(part.count) {
+            return AddedPart::Incomplete;
+        }
+        let score = PairScore::several(self.numbers.drain(..));
+        AddedPart::Complete(part.pair, Answer::Score(score))
+    }
+}
+
 impl Record {
+    /// The records of an answer. A score with two numbers is one record; any other has one for each number.
+    pub(crate) fn of_answer(pair: usize, answer: Answer) -> Vec<Self> {
+        match answer {
+            Answer::Score(score) if score.numbers().len() != 2 => {
+                let count = u8::try_from(score.numbers().len()).unwrap_or(u8::MAX);
+                let parts = (0..count).zip(score.numbers());
+                parts
+                    .map(|(place, number)| {
+                        Record::Part(AnswerPart {
+                            pair,
+                            place,
+                            count,
+                            number,
+                        })
+                    })
+                    .collect()
+            }
+            answer => vec![Record::Answer(pair, answer)],
+        }
+    }
+
     /// The bytes in the journal with this id.
     pub(crate) fn encode(&self, id: &[u8; 32]) -> [u8; RECORD] {
         let (kind, numbers): (u32, _) = match *self {
-            Record::Answer(pair, Answer::Score(reading)) => (
-                1 + u32::from(reading.similarity.is_some()),
+            Record::Answer(pair, Answer::Score(score)) => (
+                1 + u32::from(score.similarity().is_some()),
                 [
                     pair as u64,
-                    reading.score.to_bits(),
-                    reading.similarity.unwrap_or_default().to_bits(),
+                    score.score().to_bits(),
+                    score.similarity().unwrap_or_default().to_bits(),
+                ],
+            ),
+            Record::Part(part) => (
+                12,
+                [
+                    part.pair as u64,
+                    u64::from(part.place) | u64::from(part.count) << 8,
+                    part.number.unwrap_or(f64::NAN).to_bits(),
                 ],
             ),
             Record::Started(first, count) => (3, [first as u64, count as u64, 0]),
@@ -101,11 +180,22 @@ impl Record {
         match u32::from_le_bytes(*content.first_chunk()?) {
             kind @ (1 | 2) => Some(Record::Answer(
                 pair,
-                Answer::Score(PairScore {
-                    score: f64::from_bits(second),
-                    similarity: (kind == 2).then(|| f64::from_bits(third)),
-                }),
+                Answer::Score(PairScore::new(
+                    f64::from_bits(second),
+                    (kind == 2).then(|| f64::from_bits(third)),
+                )),
             )),
+            12 => {
+                let [place, count, rest @ ..] = second.to_le_bytes();
+                let number = f64::from_bits(third);
+                let fits = place < count && rest == [0; 6];
+                fits.then_some(Record::Part(AnswerPart {
+                    pair,
+                    place,
+                    count,
+                    number: (!number.is_nan()).then_some(number),
+                }))
+            }
             3 => Some(Record::Started(pair, usize::try_from(second).ok()?)),
             5 if second < 2 => Some(Record::Answer(pair, Answer::Within(second == 1))),
             6 => Some(Record::Half(pair, second, third)),

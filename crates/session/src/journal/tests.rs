@@ -4,10 +4,7 @@ use veilpath_metrics::PairScore;
 const ID: [u8; 32] = [7; 32];
 
 fn reading(score: f64) -> Answer {
-    Answer::Score(PairScore {
-        score,
-        similarity: (score > 1.0).then_some(0.1 + 0.2),
-    })
+    Answer::Score(PairScore::new(score, (score > 1.0).then_some(0.1 + 0.2)))
 }
 
 fn open(folder: &Path, id: [u8; 32], pairs: usize) -> Result<Journal, SessionError> {

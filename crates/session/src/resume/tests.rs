@@ -62,10 +62,7 @@ fn journal(has: &[Has]) -> Journal {
             journal.mark_sent(&[pair]).unwrap();
         }
         if has.answer {
-            let score = Answer::Score(PairScore {
-                score: 1.0,
-                similarity: None,
-            });
+            let score = Answer::Score(PairScore::new(1.0, None));
             journal.store(pair, score).unwrap();
         }
     }

@@ -55,10 +55,10 @@ fn stored(folder: &Path, answers: usize) -> (StateDir, Outcome, Journal) {
     journal.create().unwrap();
     for (number, pair) in outcome.results.iter().take(answers).enumerate() {
         let number_of = |value: Value| value.number();
-        let score = PairScore {
-            score: number_of(pair.values[0]).unwrap(),
-            similarity: number_of(pair.values[1]),
-        };
+        let score = PairScore::new(
+            number_of(pair.values[0]).unwrap(),
+            number_of(pair.values[1]),
+        );
         journal.store(number, Answer::Score(score)).unwrap();
     }
     journal.describe(|_| description.to_bytes()).unwrap();

@@ -69,7 +69,7 @@ impl<'a> Inputs<'a> {
             let place = u64::conditional_select(&(place as u64), &0, padded);
             u16::try_from(place).unwrap_or(0)
         };
-        let entry = entry(self.model, letter(a), letter(b));
+        let entry = self.model.entry(letter(a), letter(b));
         // Only entries that the cell clips are rounded.
         let entry = entry / i64::try_from(self.scoring.divisor()).unwrap_or(i64::MAX);
         let input = match &self.circuit {
@@ -93,14 +93,6 @@ impl<'a> Inputs<'a> {
     }
 }
 
-/// The cost (or, where larger is better, the score) of two letters.
-fn entry(model: &Model, a: u16, b: u16) -> i64 {
-    match model {
-        Model::Global(model) => model.costs.cost(a, b).into(),
-        Model::Local(model) => model.scores.score(a, b).into(),
-    }
-}
-
 /// All costs or scores of an alphabet.
 pub(in crate::engines) struct Entries<'a> {
     model: &'a Model,
@@ -116,6 +108,7 @@ impl<'a> Entries<'a> {
                 matches!(model.costs, Costs::Unit { .. } | Costs::Index { .. })
             }
             Model::Local(model) => matches!(model.scores, Scores::Unit { .. }),
+            _ => false,
         };
         Self {
             model,
@@ -131,7 +124,7 @@ impl<'a> Entries<'a> {
     fn all(&self) -> impl Iterator<Item = i64> + '_ {
         let letters = |count: u32| (0..count).filter_map(|letter| u16::try_from(letter).ok());
         letters(self.rows)
-            .flat_map(move |a| letters(self.letters).map(move |b| entry(self.model, a, b)))
+            .flat_map(move |a| letters(self.letters).map(move |b| self.model.entry(a, b)))
     }
 
     /// The common divisor of the gaps and of all entries that matter. One beyond `most` does not (a cost above two
@@ -142,7 +135,7 @@ impl<'a> Entries<'a> {
         }
         let matters = |entry: &i64| match self.model {
             Model::Global(_) => entry.unsigned_abs() < most,
-            Model::Local(_) => *entry > 0 || entry.unsigned_abs() < most,
+            _ => *entry > 0 || entry.unsigned_abs() < most,
         };
         let divisor = self
             .all()

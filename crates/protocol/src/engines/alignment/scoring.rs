@@ -88,7 +88,7 @@ impl Scoring {
                 ScoreFormula::Reward { per_letter, .. } => Some(u64::from(per_letter)),
                 _ => None,
             },
-            Model::Local(_) => None,
+            _ => None,
         };
         let (kind, divisor) = match model {
             Model::Global(costs) => {
@@ -116,6 +116,8 @@ impl Scoring {
                 };
                 (kind, divisor)
             }
+            // Refused before anything is computed: `Engine::can_compute`.
+            _ => (Kind::Unit, 1),
         };
         Self {
             kind,

@@ -160,10 +160,7 @@ impl Agreement {
 pub(super) const MASK_BITS: u32 = 126;
 
 /// A placeholder for a result of which each side has only a share.
-pub(super) const UNREAD: PairScore = PairScore {
-    score: 0.0,
-    similarity: None,
-};
+pub(super) const UNREAD: PairScore = PairScore::new(0.0, None);
 
 /// All readings, once every pair has one.
 pub(super) fn complete(

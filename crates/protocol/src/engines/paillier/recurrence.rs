@@ -58,6 +58,7 @@ impl Recurrence {
                 let worst = u128::from(lowest(&model.scores).min(0).unsigned_abs());
                 (Some(zero), zero + worst.max(u128::from(model.gap)), best)
             }
+            _ => return Err(ProtocolError::Internal(OTHER_MODEL)),
         };
         let narrow = |value: u128| {
             u64::try_from(value)
@@ -104,6 +105,8 @@ impl Recurrence {
             }) => only(*mismatch, !equal) - only(*reward, equal),
             Model::Global(model) => model.costs.cost(a, b).into(),
             Model::Local(model) => -i64::from(model.scores.score(a, b)),
+            // Such models are refused when a recurrence is made.
+            _ => 0,
         }
     }
 
@@ -112,6 +115,7 @@ impl Recurrence {
         match &self.model {
             Model::Global(model) => model.insert.into(),
             Model::Local(model) => model.gap.into(),
+            _ => 0,
         }
     }
 
@@ -120,6 +124,7 @@ impl Recurrence {
         match &self.model {
             Model::Global(model) => model.delete.into(),
             Model::Local(model) => model.gap.into(),
+            _ => 0,
         }
     }
 
@@ -196,8 +201,12 @@ pub(crate) fn most_per_letter(comparison: &Comparison) -> u64 {
             largest.min(u64::from(model.insert) + u64::from(model.delete))
         }
         Model::Local(model) => model.scores.largest().max(0).unsigned_abs().into(),
+        _ => 0,
     }
 }
+
+/// Shown if a model gets past the check of what the engine can compute.
+const OTHER_MODEL: &str = "the engine paillier computes alignments only";
 
 fn lowest(scores: &Scores) -> i32 {
     match scores {

@@ -2,7 +2,7 @@
 
 use crate::{Answer, Job, Misbehaviour, Observer, ProtocolError, Reveal};
 use veilpath_channel::Channel;
-use veilpath_metrics::{MAX_LENGTH, PairScore, Scanpath};
+use veilpath_metrics::{MAX_LENGTH, MAX_OUTPUTS, PairScore, Quantity, Scanpath};
 
 /// Letters that are received at a time: memory is not allocated for a length that the other side merely claims.
 const LETTERS_AT_A_TIME: usize = 32 << 10;
@@ -52,13 +52,16 @@ pub(super) fn receive_scanpaths(
     Ok(scanpaths)
 }
 
-/// Bytes of an answer.
-pub(super) fn answer_bytes(reveal: Reveal) -> u64 {
+/// Bytes of an answer with this many numbers.
+pub(super) fn answer_bytes(reveal: Reveal, numbers: u64) -> u64 {
     match reveal {
-        Reveal::Score | Reveal::Group(_) => 17,
+        Reveal::Score | Reveal::Group(_) => NUMBER as u64 * numbers,
         Reveal::Threshold(_) => 1,
     }
 }
+
+/// Bytes of a number: whether it is defined, and its value.
+const NUMBER: usize = 9;
 
 pub(super) fn send_answers(
     channel: &mut dyn Channel,
@@ -66,11 +69,12 @@ pub(super) fn send_answers(
 ) -> Result<(), ProtocolError> {
     for answer in answers {
         match answer {
-            Answer::Score(reading) => {
-                let mut row = [0; 17];
-                row[..8].copy_from_slice(&reading.score.to_le_bytes());
-                row[8] = reading.similarity.is_some().into();
-                row[9..].copy_from_slice(&reading.similarity.unwrap_or_default().to_le_bytes());
+            Answer::Score(score) => {
+                let mut row = Vec::with_capacity(NUMBER * MAX_OUTPUTS);
+                for number in score.numbers() {
+                    row.push(number.is_some().into());
+                    row.extend(number.unwrap_or_default().to_le_bytes());
+                }
                 channel.send(&row)?;
             }
             Answer::Within(within) => channel.send(&[u8::from(*within)])?,
@@ -84,10 +88,13 @@ pub(super) fn receive_answers(
     job: &Job<'_>,
     observer: &dyn Observer,
 ) -> Result<Vec<Answer>, ProtocolError> {
+    let outputs = job.comparison.metric().outputs();
     (0..job.pairs.len())
         .map(|pair| {
             let answer = match job.reveal {
-                Reveal::Score | Reveal::Group(_) => Answer::Score(receive_reading(channel)?),
+                Reveal::Score | Reveal::Group(_) => {
+                    Answer::Score(receive_score(channel, &outputs)?)
+                }
                 Reveal::Threshold(_) => Answer::Within(receive_bit(channel)?),
             };
             observer.scored(pair, answer);
@@ -96,14 +103,20 @@ pub(super) fn receive_answers(
         .collect()
 }
 
-fn receive_reading(channel: &mut dyn Channel) -> Result<PairScore, ProtocolError> {
-    let score = receive_f64(channel)?;
-    let has_similarity = receive_bit(channel)?;
-    let similarity = receive_f64(channel)?;
-    Ok(PairScore {
-        score,
-        similarity: has_similarity.then_some(similarity),
-    })
+fn receive_score(
+    channel: &mut dyn Channel,
+    outputs: &[Quantity],
+) -> Result<PairScore, ProtocolError> {
+    let mut numbers = Vec::with_capacity(outputs.len());
+    for output in outputs {
+        let is_defined = receive_bit(channel)?;
+        let number = receive_f64(channel)?;
+        if !is_defined && !output.may_be_undefined {
+            return Err(ProtocolError::PeerMisbehaved(Misbehaviour::MalformedAnswer));
+        }
+        numbers.push(is_defined.then_some(number));
+    }
+    Ok(PairScore::several(numbers))
 }
 
 fn receive_bit(channel: &mut dyn Channel) -> Result<bool, ProtocolError> {

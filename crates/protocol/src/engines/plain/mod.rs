@@ -12,7 +12,7 @@
 //!   they are for the host only, it does not send them. If they are for the joining side only, or if only bits are
 //!   revealed, the host does not report what it knows, though it could.
 //! - Assumption: both cohorts may be seen by one party.
-//! - Cost: two bytes per letter in one direction, 17 bytes per score or one per bit in the other; one round.
+//! - Cost: two bytes per letter in one direction, 9 bytes per number or one per bit in the other; one round.
 
 mod messages;
 
@@ -20,7 +20,7 @@ use crate::estimate::Costs;
 use crate::{Answer, Job, Observer, ProtocolError, Reveal, Revealed, Role, Spec, Work};
 use messages::{receive_answers, receive_scanpaths, send_answers, send_scanpaths};
 use veilpath_channel::Channel;
-use veilpath_metrics::Scanpath;
+use veilpath_metrics::{Comparison, Scanpath};
 
 /// Pairs that are computed before their answers are revealed: few enough that an interruption costs little, many
 /// enough to keep all cores busy.
@@ -103,10 +103,11 @@ pub(crate) fn revealed(spec: &Spec) -> Vec<Revealed> {
 
 /// What a job will cost.
 #[allow(clippy::cast_precision_loss)] // an estimate
-pub(crate) fn costs(work: &Work) -> Costs {
+pub(crate) fn costs(comparison: &Comparison, work: &Work) -> Costs {
+    let numbers = comparison.metric().outputs().len() as u64;
     Costs {
         bytes_to_host: 8 * work.join_scanpaths + 2 * work.join_letters,
-        bytes_to_join: messages::answer_bytes(work.reveal) * work.pairs,
+        bytes_to_join: messages::answer_bytes(work.reveal, numbers) * work.pairs,
         waits: 1,
         computing: work.cells as f64 * SECONDS_PER_CELL,
         ..Costs::default()

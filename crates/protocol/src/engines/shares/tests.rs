@@ -178,13 +178,13 @@ fn bits_and_hidden_lengths_and_one_sided_results() {
                 spec.pad_to = Some(16);
                 for answer in &mut scores {
                     if let Answer::Score(reading) = answer {
-                        reading.similarity = None;
+                        *reading = reading.without_similarity();
                     }
                 }
             }
             let ([host, _], ..) = run(&spec, &a, &b);
             assert_eq!(host.as_ref(), Ok(&scores), "{metric:?} {padded}");
-            let middle = scores[scores.len() / 2].pair_score().unwrap().score;
+            let middle = scores[scores.len() / 2].pair_score().unwrap().score();
             let beside = [middle.next_down(), middle.next_up()][seed % 2];
             for value in [middle, beside, [1e6, -1e6][seed % 2]] {
                 let threshold = Threshold::new(value).unwrap();

@@ -14,7 +14,7 @@ fn bits_follow_from_scores(engine: Engine, metric: &Metric, a: &Cohort, b: &Coho
     let comparison = Comparison::new(metric.clone(), a.alphabet).unwrap();
     let score = |x: usize, y: usize| {
         let (x, y) = (&a.entries[x].scanpath, &b.entries[y].scanpath);
-        expected(engine, &comparison, x, y).score
+        expected(engine, &comparison, x, y).score()
     };
     let all = crate::pairs_of(PairRule::All, a, b);
     for value in all.iter().step_by(step).map(|&(x, y)| score(x, y)) {
@@ -122,10 +122,7 @@ fn a_spec_with_inconsistent_numbers_is_refused() {
     assert!(matches!(spec.check(), Err(ProtocolError::Metric(_))));
     spec.reveal = threshold(0.0);
     assert_eq!(spec.check(), Ok(()));
-    let reading = PairScore {
-        score: 1.0,
-        similarity: Some(0.5),
-    };
+    let reading = PairScore::new(1.0, Some(0.5));
     assert!(spec.allows(&Answer::Within(true)) && !spec.allows(&Answer::Score(reading)));
     spec.reveal = Reveal::Score;
     assert!(!spec.allows(&Answer::Within(true)) && spec.allows(&Answer::Score(reading)));
@@ -134,10 +131,7 @@ fn a_spec_with_inconsistent_numbers_is_refused() {
         !spec.allows(&Answer::Score(reading)),
         "a similarity reveals lengths"
     );
-    let without = PairScore {
-        similarity: None,
-        ..reading
-    };
+    let without = reading.without_similarity();
     assert!(spec.allows(&Answer::Score(without)));
     let count = crate::count_pairs(PairRule::All, &a, &a);
     assert_eq!(spec.cells(&count), 16);

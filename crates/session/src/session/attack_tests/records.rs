@@ -74,10 +74,7 @@ fn forge(case: Case, first_is_cut: bool) {
         let id = journal_id(&agreement, case.attacker);
         let mut journal = Journal::open(&directory, id, 2, Reveal::Score).unwrap();
         if number & 1 != 0 {
-            let forged = Answer::Score(PairScore {
-                score: -1.0,
-                similarity: None,
-            });
+            let forged = Answer::Score(PairScore::new(-1.0, None));
             journal.store(1, forged).unwrap();
         }
         if number & 2 != 0 {

@@ -9,7 +9,7 @@ fn thresholds(scores: &[Answer]) -> Vec<Threshold> {
     let mut values: Vec<f64> = scores
         .iter()
         .step_by(scores.len() / 3)
-        .map(|answer| answer.pair_score().unwrap().score)
+        .map(|answer| answer.pair_score().unwrap().score())
         .flat_map(|score| [score.next_down(), score, score.next_up()])
         .collect();
     values.extend([-1e9, 1e9, 0.5]);

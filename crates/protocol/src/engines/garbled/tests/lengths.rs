@@ -21,7 +21,7 @@ fn scores_and_bits_are_those_of_the_real_scanpaths() {
         let mut scores = expected(metric, &a, &b);
         for answer in &mut scores {
             if let Answer::Score(reading) = answer {
-                reading.similarity = None;
+                *reading = reading.without_similarity();
             }
         }
         for partitioning in [one_worker(), in_pieces(2)] {
@@ -29,7 +29,7 @@ fn scores_and_bits_are_those_of_the_real_scanpaths() {
             assert_eq!(ends.host.as_ref(), Ok(&scores), "{metric:?}");
             assert_eq!(ends.join.as_ref(), Ok(&scores), "{metric:?}");
         }
-        let middle = scores[scores.len() / 2].pair_score().unwrap().score;
+        let middle = scores[scores.len() / 2].pair_score().unwrap().score();
         for value in [middle.next_down(), middle, middle.next_up(), 1e6, -1e6] {
             let threshold = Threshold::new(value).unwrap();
             spec.reveal = Reveal::Threshold(threshold);

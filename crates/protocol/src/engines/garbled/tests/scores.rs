@@ -128,7 +128,7 @@ fn the_largest_alphabet() {
     spec.pad_to = Some(5);
     let ends = run(&spec, &a, &b, (one_worker(), one_worker()), 3);
     for (padded, plain) in ends.host.unwrap().iter().zip(expected(&metric, &a, &b)) {
-        let score = |answer: &Answer| answer.pair_score().unwrap().score;
+        let score = |answer: &Answer| answer.pair_score().unwrap().score();
         assert_eq!(score(padded), score(&plain));
     }
 }

@@ -56,7 +56,7 @@ fn scores(rows: &[Vec<String>], metric: &Metric, alphabet: Alphabet) -> Vec<f64>
     assert_eq!(answers.len(), rows.len());
     let scores = answers
         .iter()
-        .map(|answer| answer.pair_score().unwrap().score);
+        .map(|answer| answer.pair_score().unwrap().score());
     scores.collect()
 }
 

@@ -59,7 +59,7 @@ fn views_depend_only_on_the_scores() {
             ends.host
                 .unwrap()
                 .iter()
-                .all(|answer| matches!(answer, Answer::Score(reading) if reading.score == 30.0))
+                .all(|answer| matches!(answer, Answer::Score(reading) if reading.score() == 30.0))
         );
         (host, join)
     });

@@ -1,0 +1,27 @@
+//! The largest distance of a letter to the nearest letter of the other scanpath. Only the letters that occur matter.
+
+use super::Row;
+use super::profile::StepLetters;
+use crate::RankModel;
+
+/// The ranks of the Hausdorff distances of the shared scanpath to each of the others, none of them empty.
+pub(crate) fn row(model: &RankModel, row: Row<'_>, mut finished: impl FnMut(usize, i64)) {
+    let lane = StepLetters::of(&[row.lane], row.letters);
+    for (index, &other) in row.others.iter().enumerate() {
+        let steps = StepLetters::of(&[other], row.letters);
+        let mut nearest_lane = vec![u32::MAX; lane.letters().len()];
+        let mut largest = 0;
+        for &step in steps.letters() {
+            let mut nearest = u32::MAX;
+            for (&letter, nearest_lane) in lane.letters().iter().zip(&mut nearest_lane) {
+                let rank = model.ranks.rank(letter, step);
+                nearest = nearest.min(rank);
+                *nearest_lane = rank.min(*nearest_lane);
+            }
+            largest = largest.max(nearest);
+        }
+        let largest = nearest_lane.into_iter().fold(largest, u32::max);
+        (row.progress)(row.cells(index));
+        finished(index, largest.into());
+    }
+}

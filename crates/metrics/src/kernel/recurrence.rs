@@ -1,0 +1,213 @@
+//! Cross-recurrence, 64 columns of the matrix in a machine word.
+//!
+//! The row of a letter of the lane says at which steps the other scanpath has a letter that recurs with it. Points on lines
+//! of at least `L` are what remains after shrinking every run by `L − 1` and growing the rest again. In a row, runs are
+//! shrunk by shifts; in a column, by rows above each other; on a diagonal, by both.
+
+use super::Row;
+use super::profile::StepLetters;
+use crate::{RecurrenceModel, RecurrentPoints};
+
+/// The matrix of a pair, letter by letter of the lane.
+struct Rows {
+    words: usize,
+    /// For each letter that the lane has: which steps recur with it.
+    bits: Vec<u64>,
+    /// For each of these letters: Σ j over these steps, and how many there are.
+    sums: Vec<(u64, u64)>,
+    lines: Vec<u64>,
+}
+
+/// What the shared scanpath has in common with each of the others.
+pub(crate) fn row(
+    model: &RecurrenceModel,
+    row: Row<'_>,
+    mut finished: impl FnMut(usize, RecurrentPoints),
+) {
+    let lane = StepLetters::of(&[row.lane], row.letters);
+    let numbers: Vec<usize> = row
+        .lane
+        .iter()
+        .map(|&letter| lane.number(letter) as usize - 1)
+        .collect();
+    for (index, &other) in row.others.iter().enumerate() {
+        let rows = Rows::new(model, row, lane.letters(), other);
+        let counted = rows.count(&numbers, model.line as usize, row.lane_is_first);
+        (row.progress)(row.cells(index));
+        finished(index, counted);
+    }
+}
+
+impl Rows {
+    fn new(model: &RecurrenceModel, row: Row<'_>, letters: &[u16], other: &[u16]) -> Self {
+        let words = other.len().div_ceil(64);
+        let steps = StepLetters::of(&[other], row.letters);
+        // By letter of the steps: where it is.
+        let mut places = vec![0u64; steps.letters().len() * words];
+        for (step, &letter) in other.iter().enumerate() {
+            let number = steps.number(letter) as usize - 1;
+            places[number * words + step / 64] |= 1 << (step % 64);
+        }
+        let mut rows = Self {
+            words,
+            bits: vec![0; letters.len() * words],
+            sums: Vec::with_capacity(letters.len()),
+            lines: vec![0; letters.len() * words],
+        };
+        let line = model.line as usize;
+        for (place, &lane) in letters.iter().enumerate() {
+            let bits = &mut rows.bits[place * words..][..words];
+            for (number, &step) in steps.letters().iter().enumerate() {
+                let recur = match row.lane_is_first {
+                    true => model.letters.recur(lane, step),
+                    false => model.letters.recur(step, lane),
+                };
+                if recur {
+                    let of_letter = &places[number * words..][..words];
+                    bits.iter_mut()
+                        .zip(of_letter)
+                        .for_each(|(to, from)| *to |= from);
+                }
+            }
+            rows.sums.push(sum_of_places(bits));
+            let lines = &mut rows.lines[place * words..][..words];
+            lines.copy_from_slice(bits);
+            keep_runs(lines, line);
+        }
+        rows
+    }
+
+    /// Counts everything; `lane` are the numbers of the lane's letters.
+    #[allow(clippy::cast_possible_wrap)] // sums of places are below 2⁶²
+    fn count(&self, lane: &[usize], line: usize, lane_is_first: bool) -> RecurrentPoints {
+        let row = |at: usize| &self.bits[lane[at] * self.words..][..self.words];
+        let (mut all, mut along_steps, mut shift) = (0, 0, 0i64);
+        for (place, &letter) in lane.iter().enumerate() {
+            let (sum, count) = self.sums[letter];
+            all += count;
+            shift += sum as i64 - place as i64 * count as i64;
+            along_steps += ones(&self.lines[letter * self.words..][..self.words]);
+        }
+        let along_lane = self.count_lines(
+            lane.len(),
+            line,
+            |at, back, to| {
+                to.iter_mut()
+                    .zip(row(at + back))
+                    .for_each(|(to, from)| *to &= from);
+            },
+            |_, from, to| {
+                to.iter_mut().zip(from).for_each(|(to, from)| *to |= from);
+            },
+        );
+        let diagonal = self.count_lines(
+            lane.len(),
+            line,
+            |at, back, to| {
+                and_shifted_down(to, row(at + back), back);
+            },
+            or_shifted_up,
+        );
+        let (rows, columns) = match lane_is_first {
+            true => (along_steps, along_lane),
+            false => (along_lane, along_steps),
+        };
+        RecurrentPoints {
+            all,
+            diagonal,
+            rows,
+            columns,
+            shift: if lane_is_first { shift } else { -shift },
+        }
+    }
+
+    /// Points on lines that cross rows. `shrink` keeps the starts of lines at row `at` that row `at + back` continues;
+    /// `grow` adds the points that starts `back` rows above reach.
+    fn count_lines(
+        &self,
+        rows: usize,
+        line: usize,
+        shrink: impl Fn(usize, usize, &mut [u64]),
+        grow: impl Fn(usize, &[u64], &mut [u64]),
+    ) -> u64 {
+        let words = self.words;
+        // The starts of lines in the last `line` rows.
+        let mut starts = vec![0u64; line * words];
+        let mut points = vec![0u64; words];
+        let mut counted = 0;
+        for at in 0..rows {
+            let latest = &mut starts[at % line * words..][..words];
+            match at + line <= rows {
+                true => {
+                    latest.fill(u64::MAX);
+                    (0..line).for_each(|back| shrink(at, back, latest));
+                }
+                false => latest.fill(0),
+            }
+            points.fill(0);
+            for back in 0..line.min(at + 1) {
+                grow(
+                    back,
+                    &starts[(at - back) % line * words..][..words],
+                    &mut points,
+                );
+            }
+            counted += ones(&points);
+        }
+        counted
+    }
+}
+
+fn ones(words: &[u64]) -> u64 {
+    words.iter().map(|word| u64::from(word.count_ones())).sum()
+}
+
+/// The sum of the places of all ones, and their number.
+fn sum_of_places(words: &[u64]) -> (u64, u64) {
+    let mut sum = 0;
+    for (index, &word) in words.iter().enumerate() {
+        let mut rest = word;
+        while rest != 0 {
+            sum += index as u64 * 64 + u64::from(rest.trailing_zeros());
+            rest &= rest - 1;
+        }
+    }
+    (sum, ones(words))
+}
+
+/// Keeps runs of at least `line` ones.
+fn keep_runs(words: &mut [u64], line: usize) {
+    let original = words.to_vec();
+    for back in 1..line {
+        and_shifted_down(words, &original, back);
+    }
+    let starts = words.to_vec();
+    for back in 1..line {
+        or_shifted_up(back, &starts, words);
+    }
+}
+
+/// `to` AND `from` moved towards the lower places; `back` is below 64.
+#[inline]
+fn and_shifted_down(to: &mut [u64], from: &[u64], back: usize) {
+    if back == 0 {
+        return to.iter_mut().zip(from).for_each(|(to, from)| *to &= from);
+    }
+    let next = from[1..].iter().copied().chain([0]);
+    for ((to, &low), high) in to.iter_mut().zip(from).zip(next) {
+        *to &= low >> back | high << (64 - back);
+    }
+}
+
+/// `to` OR `from` moved towards the higher places; `back` is below 64.
+#[inline]
+fn or_shifted_up(back: usize, from: &[u64], to: &mut [u64]) {
+    if back == 0 {
+        return to.iter_mut().zip(from).for_each(|(to, from)| *to |= from);
+    }
+    let mut below = 0;
+    for (to, &word) in to.iter_mut().zip(from) {
+        *to |= word << back | below >> (64 - back);
+        below = word;
+    }
+}

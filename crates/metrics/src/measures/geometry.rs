@@ -1,0 +1,138 @@
+//! Dynamic time warping, discrete Fréchet distance and Hausdorff distance.
+
+use super::points::{Lattice, Points, Ranks};
+use crate::scale::{self, DEFAULT_DISTANCE_SCALE};
+use crate::{Alphabet, MetricError, Model, PairScore};
+use serde::{Deserialize, Serialize};
+
+/// Dynamic time warping with Euclidean distances: the least sum of distances over all ways to walk along both scanpaths at
+/// once, in which each step advances one of them or both.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Dtw {
+    /// Where the points are.
+    pub points: Points,
+    /// What the sum is divided by.
+    pub divisor: PathDivisor,
+    /// The fixed-point scale. `None`: in double precision; secure engines then compute in hundredths of a unit.
+    pub scale: Option<u32>,
+}
+
+/// What the sum of distances along a path is divided by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PathDivisor {
+    /// Nothing.
+    #[default]
+    None,
+    /// The sum of both lengths.
+    Lengths,
+}
+
+/// Discrete Fréchet distance: the least possible length of the longest distance in such a walk.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Frechet {
+    /// Where the points are.
+    pub points: Points,
+}
+
+/// Hausdorff distance: the largest distance of a point to the nearest point of the other scanpath. It ignores the order.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Hausdorff {
+    /// Where the points are.
+    pub points: Points,
+}
+
+/// Dynamic time warping in integers. The raw result is the least sum.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WarpingModel {
+    /// Where the letters are.
+    pub lattice: Lattice,
+    /// The fixed-point scale.
+    pub scale: u32,
+    /// What the sum is divided by for the user.
+    pub divisor: PathDivisor,
+}
+
+/// A measure that compares distances and never adds them. The raw result is a rank.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RankModel {
+    /// The distances of letters.
+    pub ranks: Ranks,
+}
+
+impl WarpingModel {
+    /// The distance of two letters, in units.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked when the model was made
+    pub fn distance(&self, a: u16, b: u16) -> u32 {
+        (self.lattice.distance(a, b) * f64::from(self.scale)).round() as u32
+    }
+
+    /// The largest distance of two letters of an alphabet with `letters` letters, in units.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked when the model was made
+    pub fn largest(&self, letters: u32) -> u32 {
+        (self.lattice.farthest(letters) * f64::from(self.scale)).round() as u32
+    }
+
+    /// The user's number.
+    #[allow(clippy::cast_precision_loss)] // sums beyond 2⁵³ keep 53 significant bits
+    pub(crate) fn read(&self, raw: i64, m: usize, n: usize) -> f64 {
+        self.divisor
+            .divide(raw as f64 / f64::from(self.scale), m, n)
+    }
+}
+
+impl RankModel {
+    /// The user's number.
+    pub(crate) fn read(&self, raw: i64) -> Result<PairScore, MetricError> {
+        let rank = u32::try_from(raw).ok();
+        let distance = rank.and_then(|rank| self.ranks.distance(rank));
+        let distance = distance.ok_or(MetricError::NoSuchRank)?;
+        Ok(PairScore::single(distance))
+    }
+}
+
+impl PathDivisor {
+    #[allow(clippy::cast_precision_loss)] // lengths are far below 2⁵³
+    pub(crate) fn divide(self, sum: f64, m: usize, n: usize) -> f64 {
+        match self {
+            PathDivisor::None => sum,
+            PathDivisor::Lengths => sum / (m + n) as f64,
+        }
+    }
+}
+
+impl Dtw {
+    /// The largest error of a score in integers for scanpaths of up to these lengths: half a unit for each step of a path.
+    #[allow(clippy::cast_precision_loss)] // lengths are far below 2⁵³
+    pub fn error_bound(&self, m: usize, n: usize) -> f64 {
+        let scale = self.scale.unwrap_or(DEFAULT_DISTANCE_SCALE);
+        let steps = (m + n).saturating_sub(1);
+        self.divisor
+            .divide(steps as f64 / 2.0 / f64::from(scale), m, n)
+    }
+}
+
+pub(crate) fn dtw_model(dtw: &Dtw, alphabet: &Alphabet) -> Result<Model, MetricError> {
+    let Some(lattice) = dtw.points.of_letters(alphabet)? else {
+        return Ok(Model::Clear);
+    };
+    let scale = scale::check(dtw.scale.unwrap_or(DEFAULT_DISTANCE_SCALE))?;
+    let farthest = lattice.farthest(lattice.grid().cells());
+    scale::cost("largest distance on the grid", farthest, scale)?;
+    Ok(Model::Warping(WarpingModel {
+        lattice,
+        scale,
+        divisor: dtw.divisor,
+    }))
+}
+
+/// The ranks of distances of an alphabet's letters, if the points are letters.
+pub(crate) fn ranks_of(
+    points: &Points,
+    alphabet: &Alphabet,
+) -> Result<Option<RankModel>, MetricError> {
+    let lattice = points.of_letters(alphabet)?;
+    Ok(lattice.map(|lattice| RankModel {
+        ranks: Ranks::new(lattice),
+    }))
+}

@@ -1,0 +1,351 @@
+//! Cross-recurrence: how often, and in which patterns, two scanpaths visit the same places.
+//!
+//! Fixation `i` of the first scanpath and `j` of the second *recur* if they have the same letter, or lie within a radius:
+//! c(i, j) = 1. `C` is the number of such points. A *line* is a run of at least `L` of them: on a diagonal (both
+//! look at the same places in the same order), in a row or in a column (one stays where the other has been).
+//!
+//! # Integers
+//! The raw result of a pair packs the outputs of the plan, the first into the lowest bits. The widths follow from the
+//! lengths. `rec` is `C`. A ratio is rounded to 0.01 %, halves up: `⌊(20,000·points + C) / (2·C)⌋`, at most
+//! [`RATIO_ONE`]; the number after the largest one says that it is undefined (`C` = 0). `corm` is shifted by
+//! [`RATIO_ONE`], so that no number is negative.
+
+use super::points::{Lattice, Points};
+use crate::{Alphabet, MetricError, Model, PairScore, Quantity, QuantityKind};
+use serde::{Deserialize, Serialize};
+
+/// A ratio of 1, in integers.
+pub const RATIO_ONE: u64 = 10_000;
+
+/// Cross-recurrence quantification.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Crqa {
+    /// When two fixations recur.
+    pub rule: RecurrenceRule,
+    /// The shortest line.
+    pub line: u32,
+    /// Which numbers come out, each at most once.
+    pub outputs: Vec<CrqaOutput>,
+    /// What an undefined number becomes.
+    pub undefined: Undefined,
+    /// Whether numbers are rounded as secure engines round them.
+    pub rounded: bool,
+}
+
+/// When two fixations recur.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum RecurrenceRule {
+    /// Their letters are the same.
+    SameLetter,
+    /// Their distance is at most the radius.
+    Within {
+        /// Where the points are.
+        points: Points,
+        /// In the unit of distances.
+        radius: f64,
+    },
+}
+
+/// A number of a cross-recurrence analysis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CrqaOutput {
+    /// Recurrence: 100·C / (m·n).
+    Rec,
+    /// Determinism: the percentage of points on diagonal lines.
+    Det,
+    /// Laminarity: the mean of the next two.
+    Lam,
+    /// The percentage of points on lines along the second scanpath, with the first fixed.
+    LamRows,
+    /// The percentage of points on lines along the first scanpath, with the second fixed.
+    LamColumns,
+    /// Centre of recurrence mass: 100·Σ(j − i)·c / ((max(m, n) − 1)·C). Positive if the second scanpath is later.
+    Corm,
+}
+
+/// What an undefined number becomes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Undefined {
+    /// It is missing in the results.
+    #[default]
+    Missing,
+    /// It counts as 0.
+    Zero,
+}
+
+/// Cross-recurrence in integers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecurrenceModel {
+    /// Which letters recur.
+    pub letters: RecurrentLetters,
+    /// The shortest line.
+    pub line: u32,
+    /// The numbers that come out, from the lowest bits.
+    pub outputs: Vec<CrqaOutput>,
+    /// What an undefined number becomes.
+    pub undefined: Undefined,
+}
+
+/// Which letters recur.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RecurrentLetters {
+    /// The same.
+    Same,
+    /// Those within a radius.
+    Within {
+        /// Where the letters are.
+        lattice: Lattice,
+        /// In the unit of distances.
+        radius: f64,
+    },
+}
+
+/// What is counted in a matrix of recurrence.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecurrentPoints {
+    /// All points, `C`.
+    pub all: u64,
+    /// Those on diagonal lines.
+    pub diagonal: u64,
+    /// Those on lines along the second scanpath.
+    pub rows: u64,
+    /// Those on lines along the first scanpath.
+    pub columns: u64,
+    /// Σ(j − i) over all points.
+    pub shift: i64,
+}
+
+/// A fraction of two counts.
+struct Ratio {
+    points: u64,
+    of: u64,
+    /// What the integer of 0 is.
+    zero: u64,
+}
+
+impl CrqaOutput {
+    /// All of them.
+    pub const ALL: [CrqaOutput; 6] = [
+        CrqaOutput::Rec,
+        CrqaOutput::Det,
+        CrqaOutput::Lam,
+        CrqaOutput::LamRows,
+        CrqaOutput::LamColumns,
+        CrqaOutput::Corm,
+    ];
+
+    /// Its name in options and results.
+    pub fn name(self) -> &'static str {
+        match self {
+            CrqaOutput::Rec => "rec",
+            CrqaOutput::Det => "det",
+            CrqaOutput::Lam => "lam",
+            CrqaOutput::LamRows => "lam-rows",
+            CrqaOutput::LamColumns => "lam-columns",
+            CrqaOutput::Corm => "corm",
+        }
+    }
+
+    /// The largest integer, which says that the number is undefined; for `rec`, that all points recur.
+    pub fn largest(self, m: usize, n: usize) -> u64 {
+        match self {
+            CrqaOutput::Rec => m as u64 * n as u64,
+            CrqaOutput::Corm => 2 * RATIO_ONE + 1,
+            _ => RATIO_ONE + 1,
+        }
+    }
+
+    /// Bits of its field in a raw result.
+    pub fn width(self, m: usize, n: usize) -> u32 {
+        u64::BITS - self.largest(m, n).leading_zeros()
+    }
+
+    /// The fraction behind it, from 0 to 1 (`corm`: 0 to 2); `of` is 0 where it is undefined.
+    fn ratio(self, counted: &RecurrentPoints, m: usize, n: usize) -> Ratio {
+        let longest_shift = (m.max(n) as u64).saturating_sub(1);
+        let (points, of, zero) = match self {
+            CrqaOutput::Rec => (counted.all, m as u64 * n as u64, 0),
+            CrqaOutput::Det => (counted.diagonal, counted.all, 0),
+            CrqaOutput::Lam => (counted.rows + counted.columns, 2 * counted.all, 0),
+            CrqaOutput::LamRows => (counted.rows, counted.all, 0),
+            CrqaOutput::LamColumns => (counted.columns, counted.all, 0),
+            CrqaOutput::Corm => {
+                let of = longest_shift * counted.all;
+                (of.saturating_add_signed(counted.shift), of, RATIO_ONE)
+            }
+        };
+        Ratio { points, of, zero }
+    }
+
+    /// The integer of this output.
+    fn integer(self, counted: &RecurrentPoints, m: usize, n: usize, undefined: Undefined) -> u64 {
+        let ratio = self.ratio(counted, m, n);
+        match (self, ratio.of, undefined) {
+            (CrqaOutput::Rec, _, _) => counted.all,
+            (_, 0, Undefined::Missing) => self.largest(m, n),
+            (_, 0, Undefined::Zero) => ratio.zero,
+            _ => rounded(ratio.points, ratio.of),
+        }
+    }
+
+    /// The user's number in double precision.
+    #[allow(clippy::cast_precision_loss)] // counts are far below 2⁵³ in practice, and keep 53 bits beyond
+    fn exact(
+        self,
+        counted: &RecurrentPoints,
+        m: usize,
+        n: usize,
+        undefined: Undefined,
+    ) -> Option<f64> {
+        let ratio = self.ratio(counted, m, n);
+        match (self, ratio.of, undefined) {
+            (_, 0, Undefined::Missing) => None,
+            (_, 0, Undefined::Zero) => Some(0.0),
+            (CrqaOutput::Corm, of, _) => Some(100.0 * counted.shift as f64 / of as f64),
+            (_, of, _) => Some(100.0 * ratio.points as f64 / of as f64),
+        }
+    }
+
+    /// The user's number for an integer.
+    #[allow(clippy::cast_precision_loss)] // ratios are small
+    fn read(self, integer: u64, m: usize, n: usize) -> Option<f64> {
+        match self {
+            CrqaOutput::Rec => Some(100.0 * integer as f64 / (m as u64 * n as u64) as f64),
+            _ if integer >= self.largest(m, n) => None,
+            CrqaOutput::Corm => Some((integer as f64 - RATIO_ONE as f64) / 100.0),
+            _ => Some(integer as f64 / 100.0),
+        }
+    }
+}
+
+/// `points / of` in units of 0.01 %, halves up.
+pub(crate) fn rounded(points: u64, of: u64) -> u64 {
+    let doubled = 2 * u128::from(RATIO_ONE) * u128::from(points) + u128::from(of);
+    u64::try_from(doubled / (2 * u128::from(of.max(1)))).unwrap_or(u64::MAX)
+}
+
+impl Crqa {
+    /// The numbers that come out.
+    pub fn quantities(&self) -> Vec<Quantity> {
+        let quantity = |output: &CrqaOutput| Quantity {
+            name: output.name(),
+            kind: match output {
+                CrqaOutput::Corm => QuantityKind::Number,
+                _ => QuantityKind::Similarity,
+            },
+            may_be_undefined: *output != CrqaOutput::Rec && self.undefined == Undefined::Missing,
+        };
+        self.outputs.iter().map(quantity).collect()
+    }
+
+    pub(crate) fn model(&self, alphabet: &Alphabet) -> Result<Model, MetricError> {
+        self.check()?;
+        let letters = match &self.rule {
+            RecurrenceRule::SameLetter => RecurrentLetters::Same,
+            RecurrenceRule::Within { points, radius } => match points.of_letters(alphabet)? {
+                Some(lattice) => RecurrentLetters::Within {
+                    lattice,
+                    radius: *radius,
+                },
+                None => return Ok(Model::Clear),
+            },
+        };
+        Ok(Model::Recurrence(RecurrenceModel {
+            letters,
+            line: self.line,
+            outputs: self.outputs.clone(),
+            undefined: self.undefined,
+        }))
+    }
+
+    fn check(&self) -> Result<(), MetricError> {
+        if let RecurrenceRule::Within { radius, .. } = self.rule {
+            if !radius.is_finite() {
+                return Err(MetricError::NotFinite { name: "radius" });
+            }
+            if radius < 0.0 {
+                return Err(MetricError::Negative {
+                    name: "radius",
+                    value: radius,
+                });
+            }
+        }
+        if !(2..=MAX_LINE).contains(&self.line) {
+            return Err(MetricError::Line { line: self.line });
+        }
+        let outputs = &self.outputs;
+        let repeated = (1..outputs.len()).any(|at| outputs[..at].contains(&outputs[at]));
+        if outputs.is_empty() || repeated {
+            return Err(MetricError::Outputs);
+        }
+        Ok(())
+    }
+
+    /// The user's numbers in double precision.
+    pub(crate) fn exact(&self, counted: &RecurrentPoints, m: usize, n: usize) -> PairScore {
+        let outputs = self.outputs.iter();
+        PairScore::several(outputs.map(|output| output.exact(counted, m, n, self.undefined)))
+    }
+}
+
+/// The longest shortest line.
+pub(crate) const MAX_LINE: u32 = 64;
+
+impl RecurrentLetters {
+    /// Whether two letters recur.
+    pub fn recur(&self, a: u16, b: u16) -> bool {
+        match self {
+            RecurrentLetters::Same => a == b,
+            RecurrentLetters::Within { lattice, radius } => lattice.distance(a, b) <= *radius,
+        }
+    }
+}
+
+impl RecurrenceModel {
+    /// Whether an output may be undefined.
+    pub fn has_undefined(&self) -> bool {
+        self.undefined == Undefined::Missing
+            && self.outputs.iter().any(|output| *output != CrqaOutput::Rec)
+    }
+
+    /// The fields of a raw result and their widths, from the lowest bits.
+    pub fn fields(&self, m: usize, n: usize) -> impl Iterator<Item = (CrqaOutput, u32)> + '_ {
+        self.outputs
+            .iter()
+            .map(move |&output| (output, output.width(m, n)))
+    }
+
+    /// Bits of a raw result; an error if they are more than 63.
+    pub fn bits(&self, m: usize, n: usize) -> Result<u32, MetricError> {
+        match self.fields(m, n).map(|(_, width)| width).sum() {
+            bits @ 0..=63 => Ok(bits),
+            bits => Err(MetricError::TooManyBits { bits }),
+        }
+    }
+
+    /// The raw result for what was counted.
+    pub fn raw(&self, counted: &RecurrentPoints, m: usize, n: usize) -> Result<i64, MetricError> {
+        self.bits(m, n)?;
+        let (mut raw, mut place) = (0, 0);
+        for (output, width) in self.fields(m, n) {
+            raw |= output.integer(counted, m, n, self.undefined) << place;
+            place += width;
+        }
+        Ok(raw.cast_signed())
+    }
+
+    /// The user's numbers for a raw result.
+    pub(crate) fn read(&self, raw: i64, m: usize, n: usize) -> Result<PairScore, MetricError> {
+        self.bits(m, n)?;
+        let mut rest = raw.cast_unsigned();
+        let numbers = self.fields(m, n).map(|(output, width)| {
+            let integer = rest & ((1 << width) - 1);
+            rest >>= width;
+            output.read(integer, m, n)
+        });
+        Ok(PairScore::several(numbers))
+    }
+}

@@ -1,0 +1,138 @@
+//! The numbers of a pair, as the user sees them.
+
+use std::fmt;
+
+/// The most numbers that a metric gives for a pair.
+pub const MAX_OUTPUTS: usize = 6;
+
+/// The result of a pair: one number for each of the metric's [outputs](crate::Metric::outputs), in that order. A number may
+/// be undefined for a pair.
+#[derive(Clone, Copy)]
+pub struct PairScore {
+    count: u8,
+    /// NaN where a number is undefined.
+    numbers: [f64; MAX_OUTPUTS],
+}
+
+/// One of a metric's numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quantity {
+    /// Its name in options and results.
+    pub name: &'static str,
+    /// What it means.
+    pub kind: QuantityKind,
+    /// Whether a pair of scanpaths that are not empty can be without it.
+    pub may_be_undefined: bool,
+}
+
+/// What a number means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QuantityKind {
+    /// Smaller means more alike.
+    Distance,
+    /// Larger means more alike.
+    Similarity,
+    /// From 0 to 1; larger means more alike.
+    Fraction,
+    /// It does not say which of two pairs is more alike.
+    Number,
+}
+
+impl PairScore {
+    /// A score, and a similarity where it is defined: the numbers of an alignment.
+    pub const fn new(score: f64, similarity: Option<f64>) -> Self {
+        let mut numbers = [f64::NAN; MAX_OUTPUTS];
+        numbers[0] = score;
+        if let Some(similarity) = similarity {
+            numbers[1] = similarity;
+        }
+        Self { count: 2, numbers }
+    }
+
+    /// A single number.
+    pub const fn single(score: f64) -> Self {
+        let mut numbers = [f64::NAN; MAX_OUTPUTS];
+        numbers[0] = score;
+        Self { count: 1, numbers }
+    }
+
+    /// Several numbers; those beyond [`MAX_OUTPUTS`] are left out.
+    pub fn several(given: impl IntoIterator<Item = Option<f64>>) -> Self {
+        let mut score = Self {
+            count: 0,
+            numbers: [f64::NAN; MAX_OUTPUTS],
+        };
+        for (slot, number) in score.numbers.iter_mut().zip(given) {
+            *slot = number.unwrap_or(f64::NAN);
+            score.count += 1;
+        }
+        score
+    }
+
+    /// The numbers, in the order of the metric's outputs.
+    pub fn numbers(&self) -> impl ExactSizeIterator<Item = Option<f64>> + '_ {
+        let given = self.numbers[..usize::from(self.count)].iter();
+        given.map(|number| (!number.is_nan()).then_some(*number))
+    }
+
+    /// One of the numbers.
+    pub fn number(&self, place: usize) -> Option<f64> {
+        self.numbers().nth(place).flatten()
+    }
+
+    /// The first number: the metric's own. NaN where it is undefined.
+    pub fn score(&self) -> f64 {
+        self.numbers[0]
+    }
+
+    /// The second number: of an alignment, how similar the two are, from 0 to 1.
+    pub fn similarity(&self) -> Option<f64> {
+        self.number(1)
+    }
+
+    /// The same without a similarity.
+    #[must_use]
+    pub fn without_similarity(self) -> Self {
+        Self::new(self.score(), None)
+    }
+
+    /// ScanMatch's score is its similarity; scores below 0 (large gap costs) mean no similarity at all.
+    pub(crate) fn of_scanmatch(score: f64) -> Self {
+        Self::new(score, Some(score.clamp(0.0, 1.0)))
+    }
+}
+
+/// Undefined numbers are equal.
+impl PartialEq for PairScore {
+    fn eq(&self, other: &Self) -> bool {
+        self.numbers().eq(other.numbers())
+    }
+}
+
+impl fmt::Debug for PairScore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.numbers()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn undefined_numbers_keep_their_place() {
+        let score = PairScore::several([None, Some(2.0), None]);
+        assert_eq!(score.numbers().len(), 3);
+        assert_eq!(
+            [score.number(0), score.number(1), score.number(3)],
+            [None, Some(2.0), None]
+        );
+        assert_eq!(score, PairScore::several([None, Some(2.0), None]));
+        assert_ne!(score, PairScore::several([None, Some(2.0)]));
+        assert_eq!(PairScore::new(1.0, None).numbers().len(), 2);
+        assert_eq!(
+            PairScore::several([Some(0.0); 9]).numbers().len(),
+            MAX_OUTPUTS
+        );
+    }
+}

@@ -1,0 +1,380 @@
+//! The measures besides alignments: fast kernels against slow definitions, and values computed by hand.
+
+// A test may panic in its helpers as well.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::cast_precision_loss)]
+
+use crate::support;
+
+use proptest::prelude::*;
+use support::{alphabet, grid, two_scanpaths};
+use veilpath_metrics::{
+    Alphabet, Comparison, Crqa, CrqaOutput, Dtw, Frechet, Grid, Hausdorff, Metric, MetricError,
+    Model, PairScore, PathDivisor, Points, RATIO_ONE, RecurrenceRule, Scanpath, SubsMatch,
+    Threshold, Undefined, reference,
+};
+
+fn crqa(rule: RecurrenceRule, line: u32) -> Crqa {
+    Crqa {
+        rule,
+        line,
+        outputs: CrqaOutput::ALL.to_vec(),
+        undefined: Undefined::Missing,
+        rounded: false,
+    }
+}
+
+fn compare(metric: Metric, a: &str, b: &str) -> Result<PairScore, MetricError> {
+    let alphabet = Alphabet::letters(49).unwrap();
+    let [a, b] = [a, b].map(|text| alphabet.parse(text).unwrap());
+    Comparison::new(metric, alphabet).unwrap().compare(&a, &b)
+}
+
+fn letters(grid: Grid) -> Points {
+    Points::Grid { grid, wrap: false }
+}
+
+/// An alphabet, a grid for it, and two scanpaths that are not empty.
+fn on_a_grid() -> impl Strategy<Value = (Alphabet, Points, Scanpath, Scanpath)> {
+    let some = alphabet().prop_flat_map(|alphabet| {
+        let size = alphabet.size();
+        (
+            Just(alphabet),
+            grid(size),
+            any::<bool>(),
+            two_scanpaths(size),
+        )
+    });
+    let some = some.prop_filter("both have letters", |(.., (a, b))| {
+        !a.is_empty() && !b.is_empty()
+    });
+    some.prop_map(|(alphabet, grid, wrap, (a, b))| (alphabet, Points::Grid { grid, wrap }, a, b))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn warping_in_integers((alphabet, points, a, b) in on_a_grid(), scale in 1u32..2000) {
+        let dtw = Dtw { points, divisor: PathDivisor::None, scale: Some(scale) };
+        let comparison = Comparison::new(Metric::Dtw(dtw), alphabet).unwrap();
+        let Model::Warping(model) = comparison.model() else { panic!() };
+        let sum = reference::least_sum(&a, &b, |x, y| f64::from(model.distance(x, y)));
+        let raw = comparison.raw(&a, &b).unwrap();
+        prop_assert_eq!(raw as f64, sum);
+        prop_assert_eq!(comparison.compare(&a, &b).unwrap().score(), sum / f64::from(scale));
+        // The same numbers in double precision differ by no more than the bound.
+        let exact = Comparison::new(Metric::Dtw(Dtw { scale: None, ..dtw }), alphabet).unwrap();
+        let exact = exact.compare(&a, &b).unwrap().score();
+        let bound = dtw.error_bound(a.len(), b.len());
+        prop_assert!((exact - sum / f64::from(scale)).abs() <= bound + 1e-9);
+    }
+
+    #[test]
+    fn warping_in_double_precision_to_the_last_bit((alphabet, points, a, b) in on_a_grid()) {
+        let dtw = |divisor| Metric::Dtw(Dtw { points, divisor, scale: None });
+        let lattice = points.lattice().unwrap();
+        let sum = reference::least_sum(&a, &b, |x, y| lattice.distance(x, y));
+        let score = |divisor| {
+            let comparison = Comparison::new(dtw(divisor), alphabet).unwrap();
+            comparison.compare(&a, &b).unwrap().score()
+        };
+        prop_assert_eq!(score(PathDivisor::None), sum);
+        prop_assert_eq!(score(PathDivisor::Lengths), sum / (a.len() + b.len()) as f64);
+    }
+
+    #[test]
+    fn frechet_and_hausdorff((alphabet, points, a, b) in on_a_grid()) {
+        let lattice = points.lattice().unwrap();
+        let distance = |x, y| lattice.distance(x, y);
+        let compare = |metric| {
+            let comparison = Comparison::new(metric, alphabet).unwrap();
+            comparison.compare(&a, &b).unwrap().score()
+        };
+        let longest = reference::least_longest(&a, &b, distance);
+        prop_assert_eq!(compare(Metric::Frechet(Frechet { points })), longest);
+        let nearest = reference::hausdorff(&a, &b, distance);
+        prop_assert_eq!(compare(Metric::Hausdorff(Hausdorff { points })), nearest);
+        prop_assert!(nearest <= longest);
+    }
+
+    #[test]
+    fn recurrence(
+        (alphabet, points, a, b) in on_a_grid(),
+        line in prop_oneof![2u32..5, Just(64)],
+        radius in prop_oneof![Just(None), (0.0f64..4.0).prop_map(Some)],
+    ) {
+        let rule = match radius {
+            None => RecurrenceRule::SameLetter,
+            Some(radius) => RecurrenceRule::Within { points, radius },
+        };
+        let mut crqa = crqa(rule, line);
+        let exact = Comparison::new(Metric::Crqa(crqa.clone()), alphabet).unwrap();
+        let Model::Recurrence(model) = exact.model() else { panic!() };
+        let counted = reference::recurrent_points(model, &a, &b);
+        let mut fewer = crqa.clone();
+        fewer.outputs = vec![CrqaOutput::Rec, CrqaOutput::Det, CrqaOutput::Lam, CrqaOutput::Corm];
+        let packed = Comparison::new(Metric::Crqa(fewer), alphabet).unwrap();
+        let Model::Recurrence(fewer) = packed.model() else { panic!() };
+        prop_assert_eq!(packed.raw(&a, &b), fewer.raw(&counted, a.len(), b.len()));
+        let percent = |points: u64, of: u64| (of > 0).then(|| 100.0 * points as f64 / of as f64);
+        let score = exact.compare(&a, &b).unwrap();
+        let all = counted.all;
+        prop_assert_eq!(score.number(0), percent(all, (a.len() * b.len()) as u64));
+        prop_assert_eq!(score.number(1), percent(counted.diagonal, all));
+        prop_assert_eq!(score.number(2), percent(counted.rows + counted.columns, 2 * all));
+        prop_assert_eq!(score.number(3), percent(counted.rows, all));
+        prop_assert_eq!(score.number(4), percent(counted.columns, all));
+        // Exchanging the sides exchanges rows and columns, and reverses the shift.
+        let back = exact.compare(&b, &a).unwrap();
+        prop_assert_eq!([back.number(0), back.number(1), back.number(3)], [score.number(0), score.number(1), score.number(4)]);
+        prop_assert_eq!(back.number(5), score.number(5).map(|corm| 0.0 - corm));
+        // Rounded numbers are within half a hundredth, and counts are exact.
+        crqa.rounded = true;
+        crqa.outputs = fewer.outputs.clone();
+        let score = packed.compare(&a, &b).unwrap();
+        let rounded = Comparison::new(Metric::Crqa(crqa.clone()), alphabet).unwrap();
+        let rounded_score = rounded.compare(&a, &b).unwrap();
+        prop_assert_eq!(rounded_score.number(0), score.number(0));
+        for (x, y) in score.numbers().zip(rounded_score.numbers()) {
+            match (x, y) {
+                (Some(x), Some(y)) => prop_assert!((x - y).abs() <= 0.005 + 1e-9),
+                (x, y) => prop_assert_eq!(x, y),
+            }
+        }
+        crqa.undefined = Undefined::Zero;
+        let zero = Comparison::new(Metric::Crqa(crqa), alphabet).unwrap().compare(&a, &b).unwrap();
+        let expected = rounded_score.numbers().map(|number| Some(number.unwrap_or(0.0)));
+        prop_assert!(zero.numbers().eq(expected));
+    }
+
+    #[test]
+    fn sequence_score_is_the_longest_common_subsequence(
+        (a, b) in two_scanpaths(7).prop_filter("not both empty", |(a, b)| a.len() + b.len() > 0)
+    ) {
+        let alphabet = Alphabet::letters(7).unwrap();
+        let comparison = Comparison::new(Metric::SequenceScore, alphabet).unwrap();
+        let mut row = vec![0usize; b.len() + 1];
+        for x in a.letters() {
+            let mut diagonal = 0;
+            for (j, y) in b.letters().iter().enumerate() {
+                let longest = if x == y { diagonal + 1 } else { row[j].max(row[j + 1]) };
+                diagonal = row[j + 1];
+                row[j + 1] = longest;
+            }
+        }
+        let expected = row[b.len()] as f64 / a.len().max(b.len()) as f64;
+        prop_assert_eq!(comparison.compare(&a, &b).unwrap(), PairScore::single(expected));
+    }
+
+    #[test]
+    fn thresholds_agree_with_scores((alphabet, points, a, b) in on_a_grid(), kind in 0usize..6) {
+        let one = |output| Crqa {
+            outputs: vec![output],
+            undefined: Undefined::Zero,
+            rounded: true,
+            ..crqa(RecurrenceRule::SameLetter, 2)
+        };
+        let metric = match kind {
+            0 => Metric::Dtw(Dtw { points, divisor: PathDivisor::Lengths, scale: Some(10) }),
+            1 => Metric::Frechet(Frechet { points }),
+            2 => Metric::Hausdorff(Hausdorff { points }),
+            3 => Metric::Crqa(one(CrqaOutput::Rec)),
+            4 => Metric::Crqa(one(CrqaOutput::Det)),
+            _ => Metric::SequenceScore,
+        };
+        let comparison = Comparison::new(metric.clone(), alphabet).unwrap();
+        let score = comparison.compare(&a, &b).unwrap();
+        let raw = comparison.raw(&a, &b).unwrap();
+        let middle = score.score();
+        for value in [middle, middle.next_up(), middle.next_down(), 0.5, 40.0] {
+            let threshold = Threshold::new(value).unwrap();
+            let bound = comparison.bound(threshold, a.len(), b.len()).unwrap();
+            prop_assert_eq!(bound.admits(raw), threshold.admits(&metric, &score));
+        }
+    }
+}
+
+/// 7×7 cells: A is (0, 0), B (1, 0), H (0, 1), I (1, 1), O (0, 2).
+#[test]
+fn distances_by_hand() {
+    let points = letters(Grid::default());
+    let score = |metric, a, b| compare(metric, a, b).unwrap().score();
+    let dtw = |divisor| {
+        Metric::Dtw(Dtw {
+            points,
+            divisor,
+            scale: None,
+        })
+    };
+    // A–A 0, then A–B 1, then H–B √2 or H–I 1: A A | A B | H I.
+    assert_eq!(score(dtw(PathDivisor::None), "AH", "ABI"), 2.0);
+    assert_eq!(score(dtw(PathDivisor::Lengths), "AH", "ABI"), 0.4);
+    // The first and the last points are always a pair: A–O is 2 cells apart.
+    let frechet = Metric::Frechet(Frechet { points });
+    assert_eq!(score(frechet.clone(), "AO", "OA"), 2.0);
+    assert_eq!(score(frechet, "AIA", "A"), 2f64.sqrt());
+    // The order does not count.
+    let hausdorff = Metric::Hausdorff(Hausdorff { points });
+    assert_eq!(score(hausdorff.clone(), "AO", "OA"), 0.0);
+    assert_eq!(score(hausdorff, "AAAO", "A"), 2.0);
+}
+
+/// Rows: A = 1 1 0, B = 0 0 1, A = 1 1 0, B = 0 0 1.
+#[test]
+fn recurrence_by_hand() {
+    let same = crqa(RecurrenceRule::SameLetter, 2);
+    let score = compare(Metric::Crqa(same.clone()), "ABAB", "AAB").unwrap();
+    // C = 6 of 12. Diagonals: (0,1)(1,2) and (2,1)(3,2): 4 points. Rows: two runs of 2. Columns: none.
+    // Σ(j − i): 0 + 1 + 1 − 2 − 1 − 1 = −2, divided by 3·6.
+    let expected = [
+        50.0,
+        400.0 / 6.0,
+        400.0 / 12.0,
+        400.0 / 6.0,
+        0.0,
+        -200.0 / 18.0,
+    ];
+    assert_eq!(score, PairScore::several(expected.map(Some)));
+    // A point without lines is 0, not missing (the R package crqa has NA, and 0 for runs along b that exist).
+    let score = compare(Metric::Crqa(same.clone()), "ABC", "XAAY").unwrap();
+    assert_eq!(score.number(1), Some(0.0));
+    assert_eq!(score.number(3), Some(100.0));
+    // Nothing recurs: only the percentage of points is defined.
+    let score = compare(Metric::Crqa(same.clone()), "AB", "CD").unwrap();
+    assert!(
+        score
+            .numbers()
+            .eq([Some(0.0), None, None, None, None, None])
+    );
+    // One letter each: there is no shift to divide by.
+    let score = compare(Metric::Crqa(same), "A", "A").unwrap();
+    assert_eq!((score.number(0), score.number(5)), (Some(100.0), None));
+}
+
+#[test]
+fn packed_results_have_public_widths() {
+    let metric = Metric::Crqa(crqa(RecurrenceRule::SameLetter, 2));
+    let alphabet = Alphabet::letters(49).unwrap();
+    let comparison = Comparison::new(metric, alphabet).unwrap();
+    let Model::Recurrence(model) = comparison.model() else {
+        panic!()
+    };
+    // rec up to 6 in 3 bits, four ratios up to 10,001 in 14 each, corm up to 20,001 in 15.
+    let widths: Vec<u32> = model.fields(2, 3).map(|(_, width)| width).collect();
+    assert_eq!(widths, [3, 14, 14, 14, 14, 15]);
+    assert_eq!(model.bits(2, 3), Err(MetricError::TooManyBits { bits: 74 }));
+    let mut fewer = model.clone();
+    fewer.outputs = vec![CrqaOutput::Det, CrqaOutput::Rec, CrqaOutput::Corm];
+    let [a, b] = ["AB", "ABX"].map(|text| alphabet.parse(text).unwrap());
+    let counted = reference::recurrent_points(&fewer, &a, &b);
+    let expected = RATIO_ONE | 2 << 14 | RATIO_ONE << 17;
+    assert_eq!(fewer.raw(&counted, 2, 3), Ok(expected.cast_signed()));
+    let undefined = fewer
+        .raw(&Default::default(), 2, 3)
+        .unwrap()
+        .cast_unsigned();
+    assert_eq!(undefined, (RATIO_ONE + 1) | (2 * RATIO_ONE + 1) << 17);
+}
+
+#[test]
+fn empty_scanpaths_are_refused_where_a_measure_is_undefined() {
+    let points = letters(Grid::default());
+    let metrics = [
+        Metric::Frechet(Frechet { points }),
+        Metric::Hausdorff(Hausdorff { points }),
+        Metric::Crqa(crqa(RecurrenceRule::SameLetter, 2)),
+    ];
+    for metric in metrics {
+        for (a, b) in [("", "A"), ("A", ""), ("", "")] {
+            let error = compare(metric.clone(), a, b).unwrap_err();
+            assert_eq!(
+                error,
+                MetricError::EmptyScanpath {
+                    metric: metric.name()
+                }
+            );
+        }
+    }
+    assert_eq!(
+        compare(Metric::SequenceScore, "", ""),
+        Err(MetricError::EmptyPair)
+    );
+    assert_eq!(
+        compare(Metric::SequenceScore, "", "A").unwrap().score(),
+        0.0
+    );
+    let subsmatch = |window| Metric::SubsMatch(SubsMatch { window });
+    assert_eq!(compare(subsmatch(2), "A", "AB").unwrap().number(0), None);
+    assert_eq!(
+        compare(subsmatch(2), "ABA", "ABC").unwrap().number(0),
+        Some(0.5)
+    );
+}
+
+#[test]
+fn settings_are_checked() {
+    let alphabet = Alphabet::letters(49).unwrap();
+    let refused = |metric| Comparison::new(metric, alphabet).err();
+    let within = |radius| RecurrenceRule::Within {
+        points: letters(Grid::default()),
+        radius,
+    };
+    let wrong = [
+        Metric::Crqa(crqa(within(-1.0), 2)),
+        Metric::Crqa(crqa(within(f64::NAN), 2)),
+        Metric::Crqa(crqa(within(1.0), 1)),
+        Metric::Crqa(crqa(within(1.0), 65)),
+        Metric::Crqa(Crqa {
+            outputs: Vec::new(),
+            ..crqa(within(1.0), 2)
+        }),
+        Metric::Crqa(Crqa {
+            outputs: vec![CrqaOutput::Det; 2],
+            ..crqa(within(1.0), 2)
+        }),
+        Metric::SubsMatch(SubsMatch { window: 0 }),
+        Metric::Frechet(Frechet {
+            points: letters(Grid::new(5, 5).unwrap()),
+        }),
+        Metric::Dtw(Dtw {
+            points: letters(Grid::default()),
+            divisor: PathDivisor::None,
+            scale: Some(0),
+        }),
+    ];
+    for metric in wrong {
+        assert!(refused(metric.clone()).is_some(), "{metric:?}");
+    }
+}
+
+#[test]
+fn metrics_are_read_as_they_are_written() {
+    let points = letters(Grid::default());
+    let metrics = [
+        Metric::SequenceScore,
+        Metric::Dtw(Dtw {
+            points,
+            divisor: PathDivisor::Lengths,
+            scale: Some(7),
+        }),
+        Metric::Frechet(Frechet { points }),
+        Metric::Hausdorff(Hausdorff { points }),
+        Metric::Crqa(crqa(
+            RecurrenceRule::Within {
+                points,
+                radius: 1.5,
+            },
+            3,
+        )),
+        Metric::SubsMatch(SubsMatch { window: 3 }),
+    ];
+    for metric in metrics {
+        let text = serde_json::to_string(&metric).unwrap();
+        assert!(text.contains(metric.name()), "{text}");
+        assert_eq!(
+            serde_json::from_str::<Metric>(&text).unwrap(),
+            metric,
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,82 @@
+//! The measures besides alignments, in words.
+
+use super::by;
+use crate::html::numbers::short;
+use veilpath_metrics::{
+    Crqa, Dtw, Frechet, Hausdorff, Metric, PathDivisor, Points, RecurrenceRule, Undefined,
+};
+
+/// What a measure computes.
+pub(super) fn in_words(metric: &Metric) -> String {
+    match metric {
+        Metric::SequenceScore => {
+            "Sequence Score: the length of the longest common subsequence, divided by the length of the longer scanpath.".into()
+        }
+        Metric::Dtw(Dtw {
+            points,
+            divisor,
+            scale,
+        }) => {
+            let divided = match divisor {
+                PathDivisor::None => "",
+                PathDivisor::Lengths => ", divided by the sum of both lengths",
+            };
+            let scale = scale.map_or_else(String::new, |scale| {
+                format!(" (whole numbers, distances times {scale})")
+            });
+            format!(
+                "Dynamic time warping: the least sum of distances over all ways to walk along both scanpaths at once{divided}. {}{scale}.",
+                distances(points)
+            )
+        }
+        Metric::Frechet(Frechet { points }) => format!(
+            "Discrete Fréchet distance: the least possible longest distance of a walk along both scanpaths at once. {}.",
+            distances(points)
+        ),
+        Metric::Hausdorff(Hausdorff { points }) => format!(
+            "Hausdorff distance: the largest distance of a point to the nearest point of the other scanpath. {}.",
+            distances(points)
+        ),
+        Metric::Crqa(crqa) => recurrence(crqa),
+        Metric::SubsMatch(subsmatch) => format!(
+            "SubsMatch: how alike the relative frequencies of all sequences of {} letters are, from 0 to 1.",
+            subsmatch.window
+        ),
+        alignment => format!("{}.", super::metric_name(alignment)),
+    }
+}
+
+fn recurrence(crqa: &Crqa) -> String {
+    let rule = match &crqa.rule {
+        RecurrenceRule::SameLetter => "two fixations recur if they have the same letter".into(),
+        RecurrenceRule::Within { points, radius } => format!(
+            "two fixations recur if they are at most {} apart. {}",
+            short(*radius),
+            distances(points)
+        ),
+    };
+    let undefined = match crqa.undefined {
+        Undefined::Missing => "",
+        Undefined::Zero => " Undefined numbers count as 0.",
+    };
+    let rounded = match crqa.rounded {
+        true => " Percentages are rounded to 0.01.",
+        false => "",
+    };
+    let outputs: Vec<&str> = crqa.outputs.iter().map(|output| output.name()).collect();
+    format!(
+        "Cross-recurrence: {rule}. Lines have at least {} points. Percentages: {}.{undefined}{rounded}",
+        crqa.line,
+        outputs.join(", ")
+    )
+}
+
+fn distances(points: &Points) -> String {
+    match points {
+        Points::Grid { grid, wrap } => format!(
+            "Distances are Euclidean, in cells of a grid of {}{}",
+            by(&grid.to_string()),
+            if *wrap { ", joined left to right" } else { "" }
+        ),
+    }
+}
