@@ -130,24 +130,27 @@ fn only_the_named_side_gets_results() {
         .folder
         .run(&words("compare a.csv b.csv --engine plain --format csv -q"))
         .ok();
-    let garbled = ["--engine", "garbled"];
-    let [host, join] = pair.run(&garbled, &["-o", "host.csv"], &["-o", "join.csv"]);
-    assert!(
-        !host.stderr.contains("\"event\":\"warning\""),
-        "{}",
-        host.stderr
-    );
-    host.ok();
-    join.ok();
-    assert_eq!(pair.folder.read("host.csv"), expected);
-    assert_eq!(pair.folder.read("join.csv"), expected);
-    pair.forget();
-    let one_sided = [&garbled[..], &["--reveal-to", "join"]].concat();
-    let [host, join] = pair.run(&one_sided, &["-o", "none.csv"], &["-o", "alone.csv"]);
-    host.ok();
-    join.ok();
-    assert_eq!(pair.folder.read("alone.csv"), expected);
-    assert_eq!(pair.folder.read("none.csv").lines().count(), 1);
+    for engine in ["garbled", "shares"] {
+        let engine = ["--engine", engine];
+        let [host, join] = pair.run(&engine, &["-o", "host.csv"], &["-o", "join.csv"]);
+        assert!(
+            !host.stderr.contains("\"event\":\"warning\""),
+            "{}",
+            host.stderr
+        );
+        host.ok();
+        join.ok();
+        assert_eq!(pair.folder.read("host.csv"), expected);
+        assert_eq!(pair.folder.read("join.csv"), expected);
+        pair.forget();
+        let one_sided = [&engine[..], &["--reveal-to", "join"]].concat();
+        let [host, join] = pair.run(&one_sided, &["-o", "none.csv"], &["-o", "alone.csv"]);
+        host.ok();
+        join.ok();
+        assert_eq!(pair.folder.read("alone.csv"), expected);
+        assert_eq!(pair.folder.read("none.csv").lines().count(), 1);
+        pair.forget();
+    }
 }
 
 #[test]
@@ -155,12 +158,15 @@ fn sessions_hide_lengths_and_scores() {
     let pair = Pair::with_cohorts();
     let call = "compare a.csv b.csv --engine plain --reveal threshold:19 --format csv -q";
     let expected = pair.folder.run(&words(call)).ok();
-    let hidden = words("--engine garbled --reveal threshold:19 --pad-to 30");
-    let [host, join] = pair.run(&hidden, &["-o", "host.csv"], &["-o", "join.csv"]);
-    host.ok();
-    join.ok();
-    for file in ["host.csv", "join.csv"] {
-        assert_eq!(pair.folder.read(file), expected);
+    for engine in ["garbled", "shares"] {
+        let hidden = format!("--engine {engine} --reveal threshold:19 --pad-to 30");
+        let [host, join] = pair.run(&words(&hidden), &["-o", "host.csv"], &["-o", "join.csv"]);
+        host.ok();
+        join.ok();
+        for file in ["host.csv", "join.csv"] {
+            assert_eq!(pair.folder.read(file), expected);
+        }
+        pair.forget();
     }
     assert!(expected.contains("true") && expected.contains("false"));
 }

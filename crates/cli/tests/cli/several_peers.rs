@@ -130,7 +130,7 @@ fn a_second_connection_is_reported_as_declined() {
     }
 }
 
-/// Two partners, one with a name and one without.
+/// Two partners, one with a name and one without, who leave the engine to the host.
 #[test]
 fn a_host_serves_named_and_unnamed_partners() {
     let mut pair = Pair::with_cohorts();
@@ -141,7 +141,8 @@ fn a_host_serves_named_and_unnamed_partners() {
     let nameless = other.unwrap().fingerprint().to_string();
     pair.folder
         .file("partners.txt", format!("{named} university\n{nameless}\n"));
-    let call = "host --listen 127.0.0.1:0 --peers partners.txt --sessions 4 --cohort clinic.csv -o results";
+    let call = "host --listen 127.0.0.1:0 --peers partners.txt --sessions 4 --cohort clinic.csv \
+                --engine shares -o results";
     let call: Vec<String> = call.split(' ').map(str::to_string).collect();
     let host = pair.start(Side::Host, &call);
     let address = host.wait_for_line("listening on ");

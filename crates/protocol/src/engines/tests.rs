@@ -1,6 +1,8 @@
 //! One test body for every engine and metric: the answers of both roles follow from the plain comparison of each pair.
 
 mod thresholds;
+mod traffic;
+mod vectors;
 
 use crate::{
     Engine, Job, Link, PaillierOptions, PairRule, ProtocolError, Role, Spec, Value, Work,

@@ -8,7 +8,6 @@ mod lengths;
 mod outputs;
 mod scores;
 mod stages;
-mod vectors;
 mod views;
 
 use super::Partitioning;

@@ -31,10 +31,11 @@ pub(super) struct PortionLimits {
 impl PortionLimits {
     pub(super) fn new(cell: &Cell, letters: usize, levels: TreeLevels) -> Self {
         let of_cell = TRANSFER_BYTES * cell.cost().cots as u64;
-        let in_flight = (IN_FLIGHT_BYTES / of_cell.max(1)).clamp(1 << 13, 1 << 16);
+        let in_flight = (IN_FLIGHT_BYTES / of_cell.max(1)).clamp(1 << 13, 3 << 15);
         Self {
             in_flight,
-            edges: 3 * in_flight,
+            // Square matrices have two of them for each cell in flight.
+            edges: (3 * in_flight).min(3 << 16),
             letters: TREE_BYTES / letter_bytes(cell, letters),
             // Deep trees are chosen on slow connections: results are kept more often there.
             cells: match levels {

@@ -1,13 +1,10 @@
-//! Vectors from other programs, in a folder next to the repository. Without it, the tests print that they are skipped and pass.
+//! The proven engines on vectors from other programs, in a folder next to the repository. Without it, the tests print that they are skipped and pass.
 //! `VEILPATH_SHARED` names another folder.
 
 #![allow(clippy::print_stderr)] // a skipped test must be seen
 
 use super::*;
 use std::path::PathBuf;
-use veilpath_metrics::{
-    Alphabet, Distance, Encoding, Entry, Grid, LocalScoring, Substitution, Table,
-};
 
 /// The rows of a file, without its header, which is checked.
 fn rows(name: &str, header: &str) -> Option<Vec<Vec<String>>> {
@@ -44,19 +41,15 @@ fn column(rows: &[Vec<String>], column: usize, alphabet: Alphabet) -> Cohort {
 }
 
 /// The score of each row.
-fn scores(rows: &[Vec<String>], metric: &Metric, alphabet: Alphabet) -> Vec<f64> {
+fn scores(engine: Engine, rows: &[Vec<String>], metric: &Metric, alphabet: Alphabet) -> Vec<f64> {
     let (a, b) = (column(rows, 0, alphabet), column(rows, 1, alphabet));
-    let spec = Spec {
-        pairs: PairRule::SameStimulus,
-        ..spec(metric, &a, &b)
-    };
-    let ends = run(&spec, &a, &b, (one_worker(), one_worker()), 1);
-    let answers = ends.join.unwrap();
-    assert_eq!(answers, ends.host.unwrap());
-    assert_eq!(answers.len(), rows.len());
-    let scores = answers
-        .iter()
-        .map(|answer| answer.pair_score().unwrap().score());
+    let spec = Spec::new(engine, metric.clone(), PairRule::SameStimulus, &a, &b).unwrap();
+    let outcome = compare_locally(spec, &a, &b, &()).unwrap();
+    assert_eq!(outcome.results.len(), rows.len());
+    let scores = outcome.results.iter().map(|pair| match pair.values[0] {
+        Value::Number(score) => score,
+        other => panic!("{other:?}"),
+    });
     scores.collect()
 }
 
@@ -112,11 +105,14 @@ fn eight_scores_of_150_pairs() {
         local(signed, 100.0),
     ];
     let names: Vec<&str> = header.split(',').skip(2).collect();
-    for (number, metric) in metrics.iter().enumerate() {
-        let scores = scores(&rows, metric, Alphabet::letters(49).unwrap());
-        for (line, (row, score)) in rows.iter().zip(scores).enumerate() {
-            let expected: f64 = row[number + 2].parse().unwrap();
-            assert_eq!(score, expected, "{} in line {}", names[number], line + 2);
+    for engine in Engine::PROVEN {
+        for (number, metric) in metrics.iter().enumerate() {
+            let scores = scores(engine, &rows, metric, Alphabet::letters(49).unwrap());
+            for (line, (row, score)) in rows.iter().zip(scores).enumerate() {
+                let expected: f64 = row[number + 2].parse().unwrap();
+                let what = format!("{engine:?}: {} in line {}", names[number], line + 2);
+                assert_eq!(score, expected, "{what}");
+            }
         }
     }
     assert_eq!(rows.len(), 150);
@@ -127,48 +123,39 @@ fn scanmatch_as_the_toolbox_prints_it() {
     let Some(rows) = rows("scanmatch_matlab_3x6_T1_g-0.5.csv", "a,b,score") else {
         return;
     };
-    let metric = Metric::ScanMatch {
+    let scanmatch = |scale| Metric::ScanMatch {
         grid: Grid::new(3, 6).unwrap(),
         wrap: false,
         threshold: 1.0,
         gap: -0.5,
-        scale: Some(1_000_000.0),
+        scale,
     };
     let alphabet = Alphabet::letters(18).unwrap();
-    let exact = scores(&rows, &metric, alphabet);
-    for (line, (row, score)) in rows.iter().zip(&exact).enumerate() {
-        let printed: f64 = row[2].parse().unwrap();
-        // Five significant digits: half a unit of the fifth, and as much as a millionth per letter can change.
-        let fifth = 10f64.powf(printed.abs().max(1e-9).log10().floor() - 4.0);
-        assert!(
-            (score - printed).abs() <= 0.500_001 * fifth + 2e-6,
-            "line {}: {score} is not {printed}",
-            line + 2
-        );
+    let automatic = scanmatch(None).with_automatic_scale(1e-3).unwrap();
+    let bound = automatic.error_bound().unwrap();
+    assert!(bound < 1e-3);
+    let double = scores(Engine::Plain, &rows, &scanmatch(None), alphabet);
+    for engine in Engine::PROVEN {
+        let exact = scores(engine, &rows, &scanmatch(Some(1_000_000.0)), alphabet);
+        for (line, (row, score)) in rows.iter().zip(&exact).enumerate() {
+            let printed: f64 = row[2].parse().unwrap();
+            // Five significant digits: half a unit of the fifth, and as much as a millionth per letter can change.
+            let fifth = 10f64.powf(printed.abs().max(1e-9).log10().floor() - 4.0);
+            assert!(
+                (score - printed).abs() <= 0.500_001 * fifth + 2e-6,
+                "{engine:?}, line {}: {score} is not {printed}",
+                line + 2
+            );
+        }
+        for (score, double) in scores(engine, &rows, &scanmatch(None), alphabet)
+            .iter()
+            .zip(&double)
+        {
+            assert!(
+                (score - double).abs() <= bound,
+                "{engine:?}: {score} {double}"
+            );
+        }
     }
     assert_eq!(rows.len(), 400);
-
-    let Metric::ScanMatch {
-        grid,
-        wrap,
-        threshold,
-        gap,
-        ..
-    } = metric
-    else {
-        unreachable!()
-    };
-    let automatic = Metric::ScanMatch {
-        grid,
-        wrap,
-        threshold,
-        gap,
-        scale: None,
-    };
-    let bound = automatic.clone().with_automatic_scale(1e-3).unwrap();
-    let bound = bound.error_bound().unwrap();
-    assert!(bound < 1e-3);
-    for (score, exact) in scores(&rows, &automatic, alphabet).iter().zip(&exact) {
-        assert!((score - exact).abs() <= bound + 2e-6, "{score} {exact}");
-    }
 }

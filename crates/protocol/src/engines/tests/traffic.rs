@@ -1,0 +1,67 @@
+//! The traffic per matrix cell when many scanpaths of 100 letters are compared: what slow connections are paid for.
+
+use super::*;
+use crate::TreeLevels;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha20Rng;
+use veilpath_channel::Counted;
+
+/// Scanpaths of 100 random letters.
+fn random(count: usize, alphabet: Alphabet, seed: u64) -> Cohort {
+    let mut rng = ChaCha20Rng::seed_from_u64(seed);
+    let letters = u16::try_from(alphabet.size()).unwrap();
+    let mut scanpath = || (0..100).map(|_| rng.random_range(0..letters)).collect();
+    Cohort {
+        alphabet,
+        ..cohort(&(0..count).map(|_| scanpath()).collect::<Vec<Vec<u16>>>())
+    }
+}
+
+/// Bytes of both directions, all of one side's scanpaths with all of the other's.
+fn bytes_per_cell(engine: Engine, levels: TreeLevels, metric: &Metric, count: usize) -> f64 {
+    let alphabet = match metric {
+        Metric::ScanMatch { .. } => Alphabet::letters(48).unwrap(),
+        _ => Alphabet::letters(52).unwrap(),
+    };
+    let (a, b) = (random(count, alphabet, 1), random(count, alphabet, 2));
+    let spec = Spec::new(engine, metric.clone(), PairRule::All, &a, &b).unwrap();
+    let pairs = crate::pairs_of(PairRule::All, &a, &b);
+    let (host_end, mut join_end) = memory_pair();
+    let mut host_end = Counted::new(host_end);
+    let side = |role: Role, own: &Cohort, channel: &mut dyn Channel| {
+        let own: Vec<&Scanpath> = own.entries.iter().map(|entry| &entry.scanpath).collect();
+        let job = Job::new(&spec, role, &own, count, &pairs).unwrap();
+        let answers = engine.run(&job.with_tree_levels(levels), channel, &());
+        assert_eq!(answers.unwrap().len(), count * count);
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| side(Role::Join, &b, &mut join_end));
+        side(Role::Host, &a, &mut host_end);
+    });
+    let traffic = host_end.traffic();
+    let cells = (count * count * 100 * 100) as f64;
+    (traffic.sent + traffic.received) as f64 / cells
+}
+
+#[test]
+fn bytes_per_cell_stay_within_their_targets() {
+    let scanmatch = Metric::ScanMatch {
+        grid: Grid::new(8, 6).unwrap(),
+        wrap: false,
+        threshold: 3.5,
+        gap: 0.0,
+        scale: None,
+    };
+    let unit = Metric::Levenshtein;
+    for (engine, levels, metric, count, most) in [
+        (Engine::Garbled, TreeLevels::Four, &scanmatch, 3, 1_650.0),
+        (Engine::Shares, TreeLevels::Eight, &scanmatch, 6, 120.0),
+        (Engine::Shares, TreeLevels::Four, &scanmatch, 6, 200.0),
+        (Engine::Shares, TreeLevels::Eight, &unit, 20, 16.0),
+        (Engine::Shares, TreeLevels::Four, &unit, 20, 29.5),
+    ] {
+        let bytes = bytes_per_cell(engine, levels, metric, count);
+        println!("{engine:?}, {levels:?}, {}: {bytes:.1}", metric.name());
+        assert!(bytes <= most, "{engine:?}, {levels:?}: {bytes} of {most}");
+    }
+}
