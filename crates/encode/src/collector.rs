@@ -11,26 +11,29 @@
 //! space that was named last before it.
 
 mod finish;
+mod fixations;
 mod limits;
 mod spaces;
 mod tally;
 
 use crate::aoi_column::{ColumnNames, TooManyNames};
+use crate::detector::FixationDetector;
 use crate::fixation_path::FixationPath;
 use crate::groups::GroupsOfFiles;
 use crate::observations::Places;
 use crate::place::cell_at;
-use crate::runs::{Gaze, MAX_LETTERS, RunEncoder};
-use crate::summary::FileSummary;
+use crate::runs::RunEncoder;
+use crate::summary::{DetectedCount, FileSummary};
+use crate::surface::{Display, Surface};
 use crate::{
-    ColumnRoles, Dropped, EncodeField, EncodeNote, EncodeOptions, Fixation, Kind, Placing,
-    ReadError, Recording, RecordingId, Sample, Sink, Space,
+    ColumnRoles, Detector, Dropped, EncodeField, EncodeNote, EncodeOptions, Fixation, Kind,
+    Placing, ReadError, ReadOptions, Recording, RecordingId, Sample, Sink, Space,
 };
-use limits::{ABOUT_TIME, CHECK_TIME_UNIT, MAX_ALL_LETTERS, TOO_LONG, TOO_MANY};
+use fixations::Origin;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use tally::Tally;
-use veilpath_metrics::temporal_repeats;
+use veilpath_metrics::Screen;
 
 /// Turns what readers find into scanpaths.
 ///
@@ -46,6 +49,12 @@ pub struct Collector {
     column: ColumnNames,
     /// Letters of all fixations so far.
     letters: usize,
+    /// Fixations that have been kept.
+    kept: usize,
+    display: Display,
+    /// What the coordinates of kept fixations mean.
+    screen: Option<Screen>,
+    detected: DetectedCount,
     places: Places,
     groups: GroupsOfFiles,
     files: Vec<FileSummary>,
@@ -59,6 +68,8 @@ struct State {
     stimulus: Option<String>,
     file: usize,
     space: Option<Space>,
+    /// Where fixations are kept or detected.
+    surface: Option<Surface>,
     /// The areas that count for the stimulus.
     areas: Vec<usize>,
     tally: Tally,
@@ -68,6 +79,21 @@ struct State {
 enum Path {
     Fixations(FixationPath),
     Gaze(RunEncoder),
+    /// Raw gaze whose fixations are detected; `None` when its end has been reached.
+    Detected {
+        detector: Option<Box<FixationDetector>>,
+        path: FixationPath,
+    },
+}
+
+impl Path {
+    /// Where the letters of fixations go.
+    fn fixations(&mut self) -> Option<&mut FixationPath> {
+        match self {
+            Path::Fixations(path) | Path::Detected { path, .. } => Some(path),
+            Path::Gaze(_) => None,
+        }
+    }
 }
 
 impl Collector {
@@ -82,12 +108,21 @@ impl Collector {
             latest: None,
             column: ColumnNames::new(&options.placing),
             letters: 0,
+            kept: 0,
+            display: Display::default(),
+            screen: None,
+            detected: DetectedCount::default(),
             places: Places::default(),
             groups: GroupsOfFiles::default(),
             files: Vec::new(),
             notes: Vec::new(),
             failure: None,
         })
+    }
+
+    /// What the user says about the screen, which counts where fixations are kept or detected.
+    pub fn about_screen(&mut self, options: &ReadOptions) {
+        self.display = Display::new(options);
     }
 
     /// The following rows come from this file.
@@ -152,10 +187,24 @@ impl Collector {
         self.file();
         let path = match recording.kind {
             Kind::Fixations => Path::Fixations(FixationPath::new()),
+            Kind::Gaze { rate_hz } if self.options.detection.detector != Detector::Runs => {
+                let detector = FixationDetector::new(self.options.detection, rate_hz);
+                Path::Detected {
+                    detector: Some(Box::new(detector)),
+                    path: FixationPath::new(),
+                }
+            }
+            Kind::Gaze { .. } if self.options.keep_fixations => {
+                return Err(self
+                    .error("this file has raw gaze, and only fixations can be kept")
+                    .with_remedy("choose a detector of fixations, ivt or idt")
+                    .with_fields(&[EncodeField::Detect]));
+            }
             Kind::Gaze { .. } if self.options.bin_ms.is_some() => {
                 return Err(self
                     .error("temporal binning repeats the letters of fixations, and this file has raw gaze")
-                    .with_remedy("leave the bin out: raw gaze keeps its durations through the minimum dwell; or export fixations"));
+                    .with_remedy("leave the bin out: raw gaze keeps its durations through the minimum dwell; or detect or export fixations")
+                    .with_fields(&[EncodeField::Detect]));
             }
             Kind::Gaze { rate_hz } => Path::Gaze(RunEncoder::new(self.options.runs, rate_hz)),
         };
@@ -164,6 +213,7 @@ impl Collector {
             stimulus: recording.stimulus.map(str::to_string),
             file: self.files.len() - 1,
             space: recording.space,
+            surface: None,
             areas: match &self.options.placing {
                 Placing::AoiFile(areas) => areas.on(recording.stimulus),
                 _ => Vec::new(),
@@ -226,12 +276,12 @@ impl Sink for Collector {
             spaces::check(recording.space.as_ref(), |problem| self.error(problem))?;
         }
         let found = self.find(recording)?;
+        self.update_surface(found, recording.space)?;
         let state = &mut self.recordings[found];
         state.space = recording.space;
         match (&state.path, recording.kind) {
-            (Path::Fixations(_), Kind::Fixations) | (Path::Gaze(_), Kind::Gaze { .. }) => {
-                Ok(RecordingId(found))
-            }
+            (Path::Fixations(_), Kind::Fixations)
+            | (Path::Gaze(_) | Path::Detected { .. }, Kind::Gaze { .. }) => Ok(RecordingId(found)),
             _ => Err(self
                 .error("fixations and raw gaze of one participant and stimulus are mixed")
                 .with_remedy("say which rows to take: fixations or samples")
@@ -240,86 +290,17 @@ impl Sink for Collector {
     }
 
     fn fixation(&mut self, recording: RecordingId, fixation: Fixation<'_>) {
-        let placed = self.place(recording.0, Some((fixation.x, fixation.y)), fixation.aoi);
-        let binning = self.options.bin_ms;
-        let leave_out_first = self.options.matlab_compat && binning.is_some();
-        let Some(Path::Fixations(path)) = self
-            .recordings
-            .get_mut(recording.0)
-            .map(|state| &mut state.path)
-        else {
-            let error = self.error("a fixation came for a recording of raw gaze");
-            return self.fail(error);
-        };
-        let row = path.next_row(fixation.start_ms, fixation.duration_ms, placed);
-        let row = match leave_out_first {
-            true => path.hold_back_first(row),
-            false => Some(row),
-        };
-        let Some(row) = row else {
-            return self.file().drop_row(Dropped::FirstFixation);
-        };
-        let outcome = match row.placed {
-            Err(reason) => Err(reason),
-            Ok(letter) => match (binning, row.duration_ms) {
-                (None, _) => Ok((letter, 1)),
-                (Some(bin), Some(duration)) => match temporal_repeats(duration, bin) {
-                    0 => Err(Dropped::TooShort),
-                    repeats => Ok((letter, repeats)),
-                },
-                (Some(_), None) => {
-                    let error = self
-                        .error("a fixation has no duration, and temporal binning needs one")
-                        .with_remedy("leave the bin out, or export the durations as well")
-                        .with_fields(&[EncodeField::Bin]);
-                    return self.fail(error);
-                }
-            },
-        };
-        match outcome {
-            Ok((_, repeats)) if repeats > MAX_LETTERS.saturating_sub(path.len()) => {
-                let error = self
-                    .error(TOO_LONG)
-                    .with_remedy(CHECK_TIME_UNIT)
-                    .with_fields(ABOUT_TIME);
-                self.fail(error);
-            }
-            // Many recordings below that bound would still fill the memory.
-            Ok((_, repeats)) if repeats > MAX_ALL_LETTERS.saturating_sub(self.letters) => {
-                let error = self
-                    .error(TOO_MANY)
-                    .with_remedy(CHECK_TIME_UNIT)
-                    .with_fields(ABOUT_TIME);
-                self.fail(error);
-            }
-            Ok((letter, repeats)) => {
-                self.letters += repeats;
-                path.push(&row, letter, repeats);
-                self.file().used();
-            }
-            Err(reason) => self.file().drop_row(reason),
-        }
+        self.add_fixation(recording.0, fixation, Origin::Row);
     }
 
     fn sample(&mut self, recording: RecordingId, sample: Sample<'_>) {
-        let placed = self.place(recording.0, sample.point, sample.aoi);
-        let Some(Path::Gaze(encoder)) = self
-            .recordings
-            .get_mut(recording.0)
-            .map(|state| &mut state.path)
-        else {
-            let error = self.error("a gaze sample came for a recording of fixations");
-            return self.fail(error);
-        };
-        let gaze = match placed {
-            Ok(letter) => Gaze::At(letter),
-            Err(Dropped::Lost) => Gaze::Lost,
-            Err(_) => Gaze::Elsewhere,
-        };
-        encoder.push(sample.time_ms, gaze);
-        match placed {
-            Ok(_) => self.file().used(),
-            Err(reason) => self.file().drop_row(reason),
+        match self.recordings.get(recording.0).map(|state| &state.path) {
+            Some(Path::Gaze(_)) => self.add_to_runs(recording.0, sample),
+            Some(Path::Detected { .. }) => self.detect_in(recording.0, sample),
+            _ => {
+                let error = self.error("a gaze sample came for a recording of fixations");
+                self.fail(error);
+            }
         }
     }
 
@@ -354,6 +335,8 @@ impl Sink for Collector {
 
     fn places_points(&self) -> bool {
         matches!(self.options.placing, Placing::Grid(_))
+            || self.options.keep_fixations
+            || self.options.detection.detector != Detector::Runs
     }
 
     fn groups(&mut self, groups: HashMap<String, String>, requested: bool) {

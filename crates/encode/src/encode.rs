@@ -60,6 +60,7 @@ fn encode_with(
 ) -> Result<Encoded, ReadError> {
     let asked_for = format.map(|name| named(formats, name)).transpose()?;
     let mut collector = Collector::new(options)?;
+    collector.about_screen(read);
     let mut idle = Vec::new();
     let mut accepts = Accepts::NOTHING;
     let counter = Arc::new(AtomicU64::new(0));

@@ -82,4 +82,16 @@ pub enum EncodeField {
     MaxGap,
     /// How runs are measured.
     Runs,
+    /// The detector of fixations.
+    Detect,
+    /// The speed from which on the eye moves.
+    Velocity,
+    /// How speed is computed.
+    VelocityMethod,
+    /// The largest extent of a fixation.
+    Dispersion,
+    /// The shortest fixation.
+    MinDuration,
+    /// Whether fixations are kept beside letters.
+    KeepFixations,
 }

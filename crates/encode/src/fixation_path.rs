@@ -8,9 +8,10 @@
 //! are recognisable, because nobody fixates two places at once. So where a fixation would start in the first half of the one
 //! before it, all stay in the order of their rows.
 //!
-//! Memory is the scanpath's, and 24 bytes more for each fixation with a start.
+//! Memory is the scanpath's, and 24 bytes more for each fixation with a start, and 48 for each that is kept.
 
 use crate::Dropped;
+use veilpath_metrics::Fixation;
 
 /// Collects the fixations of one recording, row by row.
 #[derive(Debug)]
@@ -18,6 +19,8 @@ pub(crate) struct FixationPath {
     letters: Vec<u16>,
     /// What is in `letters`, fixation by fixation; empty as long as no row has a start.
     blocks: Vec<Block>,
+    /// The fixations behind `letters`, with the number of letters of each, where they are kept.
+    kept: Vec<Kept>,
     rows: u64,
     /// The start of the row before.
     latest: f64,
@@ -34,6 +37,17 @@ pub(crate) struct Row {
     has_start: bool,
     pub(crate) duration_ms: Option<f64>,
     pub(crate) placed: Result<u16, Dropped>,
+    /// The fixation itself, where it is kept.
+    kept: Option<Fixation>,
+}
+
+/// What a recording of fixations gives.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Ordered {
+    pub(crate) letters: Vec<u16>,
+    /// Those that were kept.
+    pub(crate) fixations: Vec<Fixation>,
+    pub(crate) order: RowOrder,
 }
 
 /// The letters of a fixation, and of those behind it that have no start.
@@ -45,6 +59,9 @@ struct Block {
     /// Coarse, since it only tells whether fixations overlap.
     duration_ms: f32,
 }
+
+/// A fixation that is kept, and the number of its letters.
+type Kept = (Fixation, u32);
 
 /// How the rows of a recording stood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +108,7 @@ impl FixationPath {
         Self {
             letters: Vec::new(),
             blocks: Vec::new(),
+            kept: Vec::new(),
             rows: 0,
             latest: f64::NEG_INFINITY,
             held_back: None,
@@ -102,12 +120,18 @@ impl FixationPath {
         self.letters.len()
     }
 
-    /// The next row, used or not.
+    /// How many fixations are kept.
+    pub(crate) fn kept(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// The next row, used or not, and the fixation itself if it is to be kept.
     pub(crate) fn next_row(
         &mut self,
         start_ms: Option<f64>,
         duration_ms: Option<f64>,
         placed: Result<u16, Dropped>,
+        kept: Option<Fixation>,
     ) -> Row {
         self.rows += 1;
         let start_ms = start_ms.filter(|start| start.is_finite());
@@ -118,6 +142,7 @@ impl FixationPath {
             has_start: start_ms.is_some(),
             duration_ms,
             placed,
+            kept,
         }
     }
 
@@ -151,38 +176,82 @@ impl FixationPath {
             }
         }
         self.letters.extend(std::iter::repeat_n(letter, repeats));
+        // No scanpath has so many letters that this saturates.
+        let repeats = u32::try_from(repeats).unwrap_or(u32::MAX);
+        self.kept
+            .extend(row.kept.map(|fixation| (fixation, repeats)));
     }
 
     /// The letters in the order of time.
-    pub(crate) fn finish(self) -> (Vec<u16>, RowOrder) {
+    pub(crate) fn finish(self) -> Ordered {
         // One that was held back is behind others that came later.
         let by_row = self.blocks.is_sorted_by_key(|block| block.row);
         let in_time = |pair: &[Block]| pair[0].start_ms <= pair[1].start_ms;
         if by_row && self.blocks.windows(2).all(in_time) {
-            return (self.letters, RowOrder::Kept);
+            return Ordered {
+                letters: self.letters,
+                fixations: self
+                    .kept
+                    .into_iter()
+                    .map(|(fixation, _)| fixation)
+                    .collect(),
+                order: RowOrder::Kept,
+            };
         }
-        let mut rest = self.letters.as_slice();
-        let mut pieces: Vec<(Block, &[u16])> = Vec::with_capacity(self.blocks.len());
+        let (mut letters, mut kept) = (self.letters.as_slice(), self.kept.as_slice());
+        let mut pieces: Vec<Piece<'_>> = Vec::with_capacity(self.blocks.len());
         for block in &self.blocks {
-            let (piece, after) = rest.split_at(rest.len().min(block.length as usize));
-            pieces.push((*block, piece));
-            rest = after;
+            let (of_block, after) = letters.split_at(letters.len().min(block.length as usize));
+            let (fixations, kept_after) = split_kept(kept, of_block.len());
+            pieces.push(Piece {
+                block: *block,
+                letters: of_block,
+                fixations,
+            });
+            (letters, kept) = (after, kept_after);
         }
-        pieces.sort_unstable_by_key(|(block, _)| block.row);
+        pieces.sort_unstable_by_key(|piece| piece.block.row);
         let in_order_of_rows = pieces.clone();
-        pieces.sort_by(|(one, _), (other, _)| one.start_ms.total_cmp(&other.start_ms));
+        pieces.sort_by(|one, other| one.block.start_ms.total_cmp(&other.block.start_ms));
         let overlap = pieces.windows(2).any(|pair| {
-            let before = &pair[0].0;
-            pair[1].0.start_ms < before.start_ms + f64::from(before.duration_ms) / 2.0
+            let before = &pair[0].block;
+            pair[1].block.start_ms < before.start_ms + f64::from(before.duration_ms) / 2.0
         });
         let (pieces, order) = if overlap {
             (in_order_of_rows, RowOrder::ClockRestarts)
         } else {
             (pieces, RowOrder::Sorted)
         };
-        let letters = pieces.iter().flat_map(|(_, piece)| piece.iter().copied());
-        (letters.collect(), order)
+        let letters = pieces.iter().flat_map(|piece| piece.letters);
+        let fixations = pieces.iter().flat_map(|piece| piece.fixations);
+        Ordered {
+            letters: letters.copied().collect(),
+            fixations: fixations.map(|(fixation, _)| *fixation).collect(),
+            order,
+        }
     }
+}
+
+/// What a block stands for.
+#[derive(Clone, Copy)]
+struct Piece<'a> {
+    block: Block,
+    letters: &'a [u16],
+    fixations: &'a [Kept],
+}
+
+/// The kept fixations that so many letters are of, and those after them.
+fn split_kept(kept: &[Kept], letters: usize) -> (&[Kept], &[Kept]) {
+    let mut left = letters;
+    let count = kept
+        .iter()
+        .take_while(|(_, repeats)| {
+            let fits = left > 0;
+            left = left.saturating_sub(*repeats as usize);
+            fits
+        })
+        .count();
+    kept.split_at(count)
 }
 
 #[cfg(test)]
@@ -192,10 +261,26 @@ mod tests {
     fn order_of(rows: &[(Option<f64>, f64)]) -> (Vec<u16>, RowOrder) {
         let mut path = FixationPath::new();
         for (letter, &(start, duration)) in (0..).zip(rows) {
-            let row = path.next_row(start, Some(duration), Ok(letter));
-            path.push(&row, letter, 1);
+            // A place that tells where the fixation was in the file, and letters that are repeated.
+            let kept = Fixation {
+                x: f64::from(letter),
+                y: 0.0,
+                start,
+                duration,
+            };
+            let row = path.next_row(start, Some(duration), Ok(letter), Some(kept));
+            path.push(&row, letter, 1 + usize::from(letter % 2));
         }
-        path.finish()
+        let Ordered {
+            mut letters,
+            fixations,
+            order,
+        } = path.finish();
+        letters.dedup();
+        let places: Vec<f64> = letters.iter().copied().map(f64::from).collect();
+        let kept: Vec<f64> = fixations.iter().map(|fixation| fixation.x).collect();
+        assert_eq!(kept, places);
+        (letters, order)
     }
 
     #[test]
@@ -247,12 +332,13 @@ mod tests {
         let held = |starts: &[f64]| {
             let mut path = FixationPath::new();
             for (letter, &start) in (0..).zip(starts) {
-                let row = path.next_row(Some(start), Some(100.0), Ok(letter));
+                let row = path.next_row(Some(start), Some(100.0), Ok(letter), None);
                 if let Some(row) = path.hold_back_first(row) {
                     path.push(&row, row.placed.unwrap(), 1);
                 }
             }
-            path.finish()
+            let ordered = path.finish();
+            (ordered.letters, ordered.order)
         };
         assert_eq!(held(&[0.0, 150.0, 300.0]).0, [1, 2]);
         assert_eq!(held(&[300.0, 150.0, 0.0]), (vec![1, 0], RowOrder::Sorted));

@@ -4,14 +4,16 @@
 //! file ─▶ Input ─▶ Format (readers/) ─▶ Sink: fixations and samples ─▶ place to letter ─▶ runs ─▶ Cohort
 //!         bytes     rows                 in the file's coordinates      grid or AOI      raw gaze
 //! ```
+//! A detector of fixations, if asked for, comes before the letters instead of runs after them.
 //!
-//! Gaze stops here: what leaves this crate is letters.
+//! Gaze stops here: what leaves this crate is letters, and fixations if the user wants to keep them.
 
 mod aoi;
 mod aoi_column;
 pub mod cohort_file;
 mod collector;
 mod detect;
+mod detector;
 mod encode;
 mod error;
 mod field;
@@ -28,11 +30,13 @@ mod runs;
 mod settings;
 mod sink;
 mod summary;
+mod surface;
 
 pub use aoi::Areas;
 pub use cohort_file::{CohortNote, RawCohort};
 pub use collector::Collector;
 pub use detect::{detect, explain_unknown};
+pub use detector::{DetectionOptions, Detector, LengthUnit, ScreenLength, VelocityMethod};
 pub use encode::{Encoded, Source, encode_files};
 pub use error::ReadError;
 pub use field::EncodeField;
@@ -45,4 +49,4 @@ pub use options::{
 pub use rows::{Columns, Row, Rows, guess_delimiter, is_missing, parse_number};
 pub use settings::{DataKinds, Downsize, EncodeOptions, Outside, Placing, RunOptions, RunsBy};
 pub use sink::{Dropped, Fixation, Kind, Recording, RecordingId, Sample, Sink, Space, SpaceKind};
-pub use summary::{Assumption, ColumnRole, ColumnRoles, FileSummary, Summary};
+pub use summary::{Assumption, ColumnRole, ColumnRoles, DetectedCount, FileSummary, Summary};

@@ -175,6 +175,11 @@ pub enum NoLetters {
         /// How many runs.
         runs: u64,
     },
+    /// A detector found no fixation, or none with a letter.
+    NoFixations {
+        /// How many it found.
+        found: u64,
+    },
     /// The most frequent reason why rows were not used.
     Dropped(Dropped),
     /// There are no rows.
@@ -191,6 +196,8 @@ pub enum NoEffect {
     OnlyFixations,
     /// No column has event labels.
     NoEventColumn,
+    /// The detector of this name does not use it.
+    Detector(&'static str),
 }
 
 impl EncodeNote {
@@ -235,7 +242,15 @@ impl EncodeNote {
                 ..
             } => &[EncodeField::MinDwell, EncodeField::Rate, EncodeField::Rows],
             EncodeNote::NoLetters {
-                cause: NoLetters::Dropped(Dropped::Outside),
+                cause: NoLetters::NoFixations { found: 0 },
+                ..
+            } => &[
+                EncodeField::Velocity,
+                EncodeField::Dispersion,
+                EncodeField::MinDuration,
+            ],
+            EncodeNote::NoLetters {
+                cause: NoLetters::NoFixations { .. } | NoLetters::Dropped(Dropped::Outside),
                 ..
             } => &[EncodeField::Units, EncodeField::Screen],
             EncodeNote::FilesNotUsed {

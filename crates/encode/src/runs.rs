@@ -69,10 +69,10 @@ pub(crate) const MAX_LETTERS: usize = 1 << 24;
 const TOLERANCE: f64 = 1e-4;
 
 /// From so many steps the median is taken …
-const STEPS_FOR_MEDIAN: usize = 64;
+pub(crate) const STEPS_FOR_MEDIAN: usize = 64;
 
 /// … or from those in so many rows, where timestamps hardly advance.
-const ROWS_FOR_MEDIAN: usize = 1024;
+pub(crate) const ROWS_FOR_MEDIAN: usize = 1024;
 
 /// Reduces one recording, row by row.
 #[derive(Debug)]
@@ -192,7 +192,7 @@ impl RunEncoder {
         let timed = rows.iter().any(|row| row.time.is_some());
         let step_ms = match self.rate_hz {
             Some(rate) => 1000.0 / rate,
-            None => median_step(&rows),
+            None => median_step(rows.iter().map(|row| row.time)),
         };
         let options = &self.options;
         let mut outcome = Ok(());
@@ -358,10 +358,10 @@ fn end_of_sample(sample: f64, next: f64, step: f64) -> f64 {
 }
 
 /// The median of the steps forward; 0 where there are none.
-fn median_step(rows: &[Row]) -> f64 {
-    let mut steps: Vec<f64> = rows
-        .windows(2)
-        .filter_map(|pair| Some(pair[1].time? - pair[0].time?))
+pub(crate) fn median_step(times: impl Iterator<Item = Option<f64>> + Clone) -> f64 {
+    let pairs = times.clone().zip(times.skip(1));
+    let mut steps: Vec<f64> = pairs
+        .filter_map(|(before, after)| Some(after? - before?))
         .filter(|step| *step > 0.0 && step.is_finite())
         .collect();
     steps.sort_by(f64::total_cmp);

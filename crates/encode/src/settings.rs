@@ -2,7 +2,7 @@
 //!
 //! The paper leaves several questions open; each is an option here, and [`EncodeOptions::default`] is our answer.
 
-use crate::{Areas, EncodeField, ReadError};
+use crate::{Areas, DetectionOptions, Detector, EncodeField, ReadError};
 use std::collections::BTreeMap;
 use veilpath_metrics::{Alphabet, Encoding, Grid, Notation};
 
@@ -16,7 +16,9 @@ pub struct EncodeOptions {
     pub placing: Placing,
     /// What happens to points beyond the edge of the stimulus. Default: they are dropped.
     pub outside: Outside,
-    /// How raw gaze is reduced; fixations are not.
+    /// How fixations are found in raw gaze. Default: they are not, and runs are what becomes letters.
+    pub detection: DetectionOptions,
+    /// How raw gaze is reduced without a detector; fixations are not.
     pub runs: RunOptions,
     /// ScanMatch's temporal binning of fixations: a letter is repeated `round(duration / bin)` times. Default: off.
     pub bin_ms: Option<f64>,
@@ -25,9 +27,11 @@ pub struct EncodeOptions {
     pub matlab_compat: bool,
     /// Leave out recordings without a letter. Default: off, they are empty scanpaths.
     pub drop_empty: bool,
+    /// Keep the fixations that became letters, with places and times, beside them. Default: off.
+    pub keep_fixations: bool,
     /// How letters are written. Default: the shortest notation that can write all of them.
     pub alphabet: Option<Notation>,
-    /// Fields of `runs` that the user has set, perhaps to their defaults: a note names those without effect.
+    /// Fields of `runs` and `detection` that the user has set, perhaps to their defaults: a note names those without effect.
     pub given: Vec<EncodeField>,
 }
 
@@ -134,6 +138,16 @@ impl EncodeOptions {
                 EncodeField::Bin,
             );
         }
+        self.detection.check()?;
+        if let Placing::AoiColumn { .. } = &self.placing
+            && self.detection.detector != Detector::Runs
+        {
+            return refuse(
+                "a column names areas for samples, and a detected fixation has several of them",
+                "draw the areas in a file, use a grid, or choose the rule of runs",
+                EncodeField::Detect,
+            );
+        }
         if let Placing::AoiColumn { names: Some(names) } = &self.placing {
             if names.is_empty() || names.iter().any(|name| name.trim().is_empty()) {
                 return refuse(
@@ -201,7 +215,13 @@ impl EncodeOptions {
             }
             Placing::AoiFile(_) | Placing::AoiColumn { .. } => set("areas", listed(areas)),
         }
-        if data.gaze {
+        let detects = self.detection.detector != Detector::Runs;
+        if data.gaze && detects {
+            for (name, value) in self.detection.settings() {
+                set(name, value);
+            }
+        }
+        if data.gaze && !detects {
             let runs = &self.runs;
             set("min-dwell", format!("{} ms", runs.min_dwell_ms));
             set("max-gap", format!("{} ms", runs.max_gap_ms));
@@ -210,7 +230,7 @@ impl EncodeOptions {
             set("max-repeats", runs.cap.unwrap_or(0).to_string());
             set("runs", runs.by.name().into());
         }
-        if let (Some(bin), true) = (self.bin_ms, data.fixations) {
+        if let (Some(bin), true) = (self.bin_ms, data.fixations || detects) {
             set("bin", format!("{bin} ms"));
             if self.matlab_compat {
                 set("matlab-compat", "yes".into());

@@ -7,7 +7,7 @@ use crate::readers::Accepts;
 use crate::{DataKinds, Dropped, EncodeField, EncodeNote};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use veilpath_metrics::Cohort;
+use veilpath_metrics::{Cohort, Fixations};
 
 /// What became of the rows of all files. Its JSON keys are part of the command line's contract.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -40,6 +40,10 @@ pub struct Summary {
     pub groups: BTreeMap<String, usize>,
     /// Runs of raw gaze that were shorter than the minimum dwell.
     pub removed_runs: u64,
+    /// Fixations that a detector found in raw gaze, where one was used.
+    pub detected: Option<DetectedCount>,
+    /// Fixations that were kept beside the letters; `None` where they were not asked for.
+    pub fixations_kept: Option<usize>,
     /// The kinds of rows.
     pub data: DataKinds,
     /// Width by height of what was looked at, where it is known and the same for all recordings.
@@ -55,6 +59,17 @@ pub struct Summary {
     /// The options that can change what is read from any of the files.
     #[serde(skip)]
     pub accepts: Accepts,
+}
+
+/// What a detector found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct DetectedCount {
+    /// The detector and its numbers, as in the header of a cohort file.
+    pub settings: BTreeMap<String, String>,
+    /// How many fixations it found.
+    pub fixations: u64,
+    /// How many of them became no letter, by reason.
+    pub dropped: BTreeMap<Dropped, u64>,
 }
 
 /// What became of the rows of one file.
@@ -179,6 +194,11 @@ impl Summary {
 
     #[allow(clippy::cast_precision_loss)] // counts are far below 2⁵³
     fn count(&mut self, cohort: &Cohort) {
+        let kept = cohort
+            .entries
+            .iter()
+            .filter_map(|entry| entry.fixations.as_ref());
+        self.fixations_kept = cohort.screen.map(|_| kept.map(Fixations::len).sum());
         let lengths = || cohort.entries.iter().map(|entry| entry.scanpath.len());
         let distinct = |ids: Vec<&str>| ids.into_iter().collect::<BTreeSet<_>>().len();
         self.scanpaths = cohort.entries.len();

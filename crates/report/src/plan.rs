@@ -225,6 +225,8 @@ fn encoding(spec: &Spec) -> String {
             "outside" => format!("points off the stimulus {value}"),
             "areas" => format!("areas of interest: {value}"),
             "min-dwell" => format!("shortest dwell {value}"),
+            "detect" => format!("fixations detected by {value}"),
+            "min-duration" => format!("shortest fixation {value}"),
             "max-gap" => format!("longest gap {value}"),
             "bin" => format!("a letter for every {value}"),
             _ => format!("{} {value}", cut(&name.replace('-', " "))),

@@ -6,10 +6,11 @@ use veilpath_encode::{encode_files, readers};
 
 pub use veilpath_encode::EncodeOptions as LetterOptions;
 pub use veilpath_encode::{
-    Areas, Assumption, ColumnRole, ColumnRoles, CoordinateUnit, DataKinds, Downsize, Dropped,
-    EncodeField, EncodeNote, Encoded, EventChoice, Eye, FileSummary, Groups, GroupsNotUsed, Half,
-    LikelyCause, NameTemplate, NoEffect, NoLetters, Outside, Placing, ReadOptions, RowChoice,
-    RunOptions, RunsBy, Source, Summary, TimeUnit,
+    Areas, Assumption, ColumnRole, ColumnRoles, CoordinateUnit, DataKinds, DetectedCount,
+    DetectionOptions, Detector, Downsize, Dropped, EncodeField, EncodeNote, Encoded, EventChoice,
+    Eye, FileSummary, Groups, GroupsNotUsed, Half, LengthUnit, LikelyCause, NameTemplate, NoEffect,
+    NoLetters, Outside, Placing, ReadOptions, RowChoice, RunOptions, RunsBy, ScreenLength, Source,
+    Summary, TimeUnit, VelocityMethod,
 };
 
 /// How files are read, and how their points become letters.

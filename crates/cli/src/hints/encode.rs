@@ -111,6 +111,12 @@ fn example(field: EncodeField) -> &'static str {
         EncodeField::MaxRepeats => "--max-repeats 3",
         EncodeField::MaxGap => "--max-gap 75",
         EncodeField::Runs => "--runs",
+        EncodeField::Detect => "--detect ivt",
+        EncodeField::Velocity => "--velocity 20deg",
+        EncodeField::VelocityMethod => "--velocity-method fivepoint",
+        EncodeField::Dispersion => "--dispersion 1deg",
+        EncodeField::MinDuration => "--min-duration 100",
+        EncodeField::KeepFixations => "--keep-fixations",
     }
 }
 

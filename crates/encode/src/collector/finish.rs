@@ -9,13 +9,16 @@ use crate::notes::notes;
 use crate::observations::Observations;
 use crate::place::common_aspect;
 use crate::runs::Reduced;
-use crate::{DataKinds, Placing, ReadError, Summary};
+use crate::{DataKinds, Detector, Placing, ReadError, Summary};
 use std::collections::{HashMap, HashSet};
-use veilpath_metrics::{Cohort, Entry, Scanpath};
+use veilpath_metrics::{Cohort, Entry, Fixations, Scanpath};
 
 impl Collector {
     /// The scanpaths of all files and what became of their rows.
     pub fn finish(mut self) -> Result<(Cohort, Summary), ReadError> {
+        let backwards = self
+            .finish_detection()
+            .map_err(|(file, why)| unreducible(&self.files, file, why))?;
         if let Some(failure) = self.failure {
             return Err(failure);
         }
@@ -25,6 +28,7 @@ impl Collector {
             places: std::mem::take(&mut self.places),
             ..Observations::default()
         };
+        observed.times.backwards = backwards;
         let aspect = common_aspect(self.recordings.iter().map(|state| &state.space));
         let participants = self.recordings.iter().map(|it| it.participant.as_str());
         let groups = match self.groups.settle(participants) {
@@ -41,12 +45,17 @@ impl Collector {
         let mut tallies = Tallies::default();
         for state in self.recordings {
             tallies.add(&state.participant, state.file, state.tally);
-            let letters = match state.path {
+            let (letters, fixations) = match state.path {
                 Path::Fixations(path) => {
                     seen.fixations = true;
-                    let (letters, order) = path.finish();
-                    observed.times.count(order);
-                    letters
+                    let ordered = path.finish();
+                    observed.times.count(ordered.order);
+                    (ordered.letters, ordered.fixations)
+                }
+                Path::Detected { path, .. } => {
+                    seen.gaze = true;
+                    let ordered = path.finish();
+                    (ordered.letters, ordered.fixations)
                 }
                 Path::Gaze(encoder) => {
                     seen.gaze = true;
@@ -59,8 +68,15 @@ impl Collector {
                         .map_err(|why| unreducible(&self.files, state.file, why))?;
                     removed_runs += removed;
                     observed.times.backwards += resets;
-                    letters
+                    (letters, Vec::new())
                 }
+            };
+            let fixations = match self.options.keep_fixations {
+                true => Some(Fixations::new(fixations).map_err(|error| {
+                    let name = self.files.get(state.file).map_or("", |file| &file.file);
+                    ReadError::new(name, error.to_string())
+                })?),
+                false => None,
             };
             let letters = match &order {
                 Some(order) => order.apply(letters),
@@ -78,20 +94,27 @@ impl Collector {
                 participant: state.participant,
                 stimulus: state.stimulus,
                 scanpath: Scanpath::new(letters),
-                fixations: None,
+                fixations,
             });
         }
         let letters = self.options.placing.known_letters().unwrap_or(areas.len());
         let cohort = Cohort {
             alphabet: self.options.alphabet_for(letters)?,
             encoding: self.options.encoding(seen, &areas),
-            screen: None,
+            screen: self.screen.filter(|_| self.options.keep_fixations),
             entries,
         };
         observed.odd_participants = tallies.note(&self.files);
         let mut summary = Summary::new(std::mem::take(&mut self.files), &cohort);
         (summary.removed_runs, summary.empty_left_out) = (removed_runs, empty_left_out);
         summary.data = seen;
+        if seen.gaze && self.options.detection.detector != Detector::Runs {
+            let settings = self.options.detection.settings().into_iter();
+            self.detected.settings = settings
+                .map(|(name, value)| (name.to_string(), value))
+                .collect();
+            summary.detected = Some(self.detected);
+        }
         summary.aspect = aspect;
         observed.stimuli_without_area = unmapped.len();
         summary.notes = self.notes;

@@ -8,6 +8,12 @@ use crate::{EncodeField, ReadError};
 /// Tests reach it with less of that.
 pub(super) const MAX_ALL_LETTERS: usize = if cfg!(test) { 1 << 25 } else { 1 << 29 };
 
+/// The most fixations that are kept of a recording, and of all together: a row of a cohort file, and the file, must be
+/// readable.
+pub(super) const MAX_KEPT: usize = 1 << 18;
+pub(super) const MAX_ALL_KEPT: usize = 1 << 24;
+
+pub(super) const TOO_MANY_KEPT: &str = "there are more than 262,144 fixations in a recording, or 16 million in all, which are too many to be kept";
 pub(super) const TOO_MANY: &str = "the scanpaths would have more than 500 million letters in all";
 pub(super) const TOO_LONG: &str = "a scanpath would have more than 16 million letters";
 pub(super) const CHECK_TIME_UNIT: &str = "check the unit of time, the bin and the minimum dwell";

@@ -1,6 +1,7 @@
 //! Recordings, placing, binning and what the cohort says of its making.
 
 mod empty;
+mod fixations;
 mod gaze;
 mod notes;
 mod order;

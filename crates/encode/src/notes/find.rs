@@ -2,7 +2,7 @@
 
 use super::{EncodeNote, NoEffect, NoLetters};
 use crate::observations::{ENOUGH_ROWS, Observations};
-use crate::{DataKinds, Dropped, EncodeField, EncodeOptions, Placing, Summary};
+use crate::{DataKinds, Detector, Dropped, EncodeField, EncodeOptions, Placing, Summary};
 use std::collections::HashSet;
 use veilpath_metrics::Cohort;
 
@@ -64,6 +64,9 @@ pub(crate) fn notes(
 fn no_letters(summary: &Summary) -> Option<EncodeNote> {
     let most = summary.dropped.iter().max_by_key(|(_, count)| **count);
     let cause = match (summary.removed_runs, most) {
+        _ if summary.rows_used > 0 && summary.detected.is_some() => NoLetters::NoFixations {
+            found: summary.detected.as_ref().map_or(0, |it| it.fixations),
+        },
         (runs @ 1.., _) if summary.rows_used > 0 => NoLetters::ShortRuns { runs },
         (_, Some((&reason, _))) => NoLetters::Dropped(reason),
         _ => NoLetters::NoRows,
@@ -84,28 +87,69 @@ fn files_not_used(summary: &Summary) -> Option<EncodeNote> {
     })
 }
 
-/// Options for the kind of rows that did not occur, as far as the user has set them or they differ from the defaults.
+/// Options for the kind of rows or the detector that did not occur, as far as the user has set them or they differ from the
+/// defaults.
 fn without_effect(options: &EncodeOptions, data: DataKinds) -> Vec<EncodeNote> {
-    let (given, usual) = (&options.runs, EncodeOptions::default().runs);
-    let for_gaze = [
+    let (runs, detection) = (&options.runs, &options.detection);
+    let usual = EncodeOptions::default();
+    let (usual_runs, usual_detection) = (usual.runs, usual.detection);
+    use Detector::{Idt, Ivt, Runs};
+    let for_gaze: [(EncodeField, bool, &[Detector]); 11] = [
+        (
+            EncodeField::Detect,
+            detection.detector != usual_detection.detector,
+            &[Runs, Ivt, Idt],
+        ),
+        (
+            EncodeField::Velocity,
+            detection.velocity != usual_detection.velocity,
+            &[Ivt],
+        ),
+        (
+            EncodeField::VelocityMethod,
+            detection.velocity_method != usual_detection.velocity_method,
+            &[Ivt],
+        ),
+        (
+            EncodeField::Dispersion,
+            detection.dispersion != usual_detection.dispersion,
+            &[Idt],
+        ),
+        (
+            EncodeField::MinDuration,
+            detection.min_duration_ms != usual_detection.min_duration_ms,
+            &[Ivt, Idt],
+        ),
         (
             EncodeField::MinDwell,
-            given.min_dwell_ms != usual.min_dwell_ms,
+            runs.min_dwell_ms != usual_runs.min_dwell_ms,
+            &[Runs],
         ),
-        (EncodeField::Downsize, given.downsize != usual.downsize),
-        (EncodeField::Merge, given.merge != usual.merge),
-        (EncodeField::MaxRepeats, given.cap != usual.cap),
-        (EncodeField::MaxGap, given.max_gap_ms != usual.max_gap_ms),
-        (EncodeField::Runs, given.by != usual.by),
+        (
+            EncodeField::Downsize,
+            runs.downsize != usual_runs.downsize,
+            &[Runs],
+        ),
+        (EncodeField::Merge, runs.merge != usual_runs.merge, &[Runs]),
+        (EncodeField::MaxRepeats, runs.cap != usual_runs.cap, &[Runs]),
+        (
+            EncodeField::MaxGap,
+            runs.max_gap_ms != usual_runs.max_gap_ms,
+            &[Runs],
+        ),
+        (EncodeField::Runs, runs.by != usual_runs.by, &[Runs]),
     ];
     let only_fixations = data.fixations && !data.gaze;
-    for_gaze
+    let given = for_gaze
         .into_iter()
-        .filter(|(field, differs)| *differs || options.given.contains(field))
-        .filter(|_| only_fixations)
-        .map(|(field, _)| EncodeNote::NoEffect {
-            field,
-            reason: NoEffect::OnlyFixations,
-        })
-        .collect()
+        .filter(|(field, differs, _)| *differs || options.given.contains(field));
+    let idle = given.filter_map(|(field, _, detectors)| {
+        let reason = match detectors.contains(&detection.detector) {
+            _ if only_fixations => NoEffect::OnlyFixations,
+            true => return None,
+            false => NoEffect::Detector(detection.detector.name()),
+        };
+        Some(EncodeNote::NoEffect { field, reason })
+    });
+    idle.collect()
 }

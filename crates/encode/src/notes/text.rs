@@ -183,6 +183,15 @@ impl fmt::Display for NoLetters {
                     "all {runs} runs of raw gaze are shorter than the minimum dwell; check whether the rows are fixations, the sampling rate and the unit of time"
                 );
             }
+            NoLetters::NoFixations { found: 0 } => {
+                "no fixation was found in raw gaze; check the thresholds, the sampling rate and the unit of time"
+            }
+            NoLetters::NoFixations { found } => {
+                return write!(
+                    f,
+                    "none of the {found} detected fixations lies on the screen or stimulus, or in an area of interest"
+                );
+            }
             NoLetters::NoRows => "there are no rows of gaze",
             NoLetters::Dropped(Dropped::Lost) => "most rows have no coordinates",
             NoLetters::Dropped(Dropped::Outside) => {
@@ -202,6 +211,7 @@ impl fmt::Display for NoEffect {
             NoEffect::OnlyFixations => {
                 f.write_str("it is for raw gaze, and all rows are fixations")
             }
+            NoEffect::Detector(name) => write!(f, "the detector is {name}"),
             NoEffect::NoEventColumn => {
                 f.write_str("there is no event column, and all rows were used")
             }

@@ -1,14 +1,39 @@
 //! The flags about raw gaze.
 
-use super::names::{DownsizeName, RunsName};
+use super::names::{DetectorName, DownsizeName, RunsName};
 use crate::numbers::decimal;
 use clap::Args;
-use veilpath::encode::{EncodeField, RunOptions};
+use veilpath::encode::{DetectionOptions, EncodeField, RunOptions, ScreenLength, VelocityMethod};
 
 /// How raw gaze is reduced. Options, so that one that is given and has no effect can be named even if it is the default.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Raw gaze (fixations are not reduced)")]
 pub(super) struct GazeArgs {
+    /// How to reduce raw gaze: by runs of a letter, or to fixations that are detected [default: runs]
+    #[arg(long, value_enum, value_name = "HOW")]
+    detect: Option<DetectorName>,
+
+    /// With ivt: the speed per second from which on the eye moves, as in 30deg or 1200px [default: 20deg]
+    #[arg(long, value_name = "SPEED", value_parser = speed)]
+    velocity: Option<ScreenLength>,
+
+    /// With ivt: how to compute speed: preceding, neighbors, fivepoint or savitzky-golay[:WINDOW:DEGREE] [default: fivepoint]
+    #[arg(long, value_name = "METHOD")]
+    velocity_method: Option<VelocityMethod>,
+
+    /// With idt: the largest width plus height of a fixation, as in 1deg or 40px [default: 1deg]
+    #[arg(long, value_name = "LENGTH")]
+    dispersion: Option<ScreenLength>,
+
+    /// With ivt and idt: the shortest fixation, in milliseconds [default: 100]
+    #[arg(
+        long,
+        value_name = "MS",
+        allow_negative_numbers = true,
+        value_parser = decimal
+    )]
+    min_duration: Option<f64>,
+
     /// Drop runs of a letter that are shorter than this; a longer run becomes one letter per MS milliseconds [default: 100]
     #[arg(
         long,
@@ -60,8 +85,24 @@ impl GazeArgs {
         }
     }
 
+    pub(super) fn detection(&self) -> DetectionOptions {
+        let usual = DetectionOptions::default();
+        DetectionOptions {
+            detector: self.detect.map_or(usual.detector, Into::into),
+            velocity: self.velocity.unwrap_or(usual.velocity),
+            velocity_method: self.velocity_method.unwrap_or(usual.velocity_method),
+            dispersion: self.dispersion.unwrap_or(usual.dispersion),
+            min_duration_ms: self.min_duration.unwrap_or(usual.min_duration_ms),
+        }
+    }
+
     pub(super) fn given(&self) -> Vec<EncodeField> {
         let given = [
+            (EncodeField::Detect, self.detect.is_some()),
+            (EncodeField::Velocity, self.velocity.is_some()),
+            (EncodeField::VelocityMethod, self.velocity_method.is_some()),
+            (EncodeField::Dispersion, self.dispersion.is_some()),
+            (EncodeField::MinDuration, self.min_duration.is_some()),
             (EncodeField::MinDwell, self.min_dwell.is_some()),
             (EncodeField::Downsize, self.downsize.is_some()),
             (EncodeField::Merge, self.no_merge),
@@ -72,6 +113,14 @@ impl GazeArgs {
         let given = given.into_iter().filter(|(_, given)| *given);
         given.map(|(field, _)| field).collect()
     }
+}
+
+/// A length per second, with or without saying so.
+fn speed(text: &str) -> Result<ScreenLength, String> {
+    let length = text.trim();
+    let length = length.strip_suffix("/s").unwrap_or(length);
+    let read = length.parse::<ScreenLength>();
+    read.map_err(|_| "expected a number with its unit, as in 20deg or 800px".to_string())
 }
 
 #[cfg(test)]
@@ -89,9 +138,16 @@ mod tests {
     #[test]
     fn the_help_shows_the_defaults() {
         let usual = RunOptions::default();
+        let detection = DetectionOptions::default();
+        let without_space = |length: ScreenLength| length.to_string().replace(' ', "");
         let help = Command::command().render_help().to_string();
         let repeats = usual.cap.unwrap_or(0).to_string();
         for (flag, value) in [
+            ("--detect", detection.detector.name().to_string()),
+            ("--velocity", without_space(detection.velocity)),
+            ("--velocity-method", detection.velocity_method.to_string()),
+            ("--dispersion", without_space(detection.dispersion)),
+            ("--min-duration", detection.min_duration_ms.to_string()),
             ("--min-dwell", usual.min_dwell_ms.to_string()),
             ("--downsize", usual.downsize.name().to_string()),
             ("--max-repeats", repeats),
@@ -110,6 +166,9 @@ mod tests {
         let given = parsed(&["encode", "--min-dwell", "100"]);
         assert_eq!(given.given(), [EncodeField::MinDwell]);
         assert_eq!(given.options(), RunOptions::default());
+        let given = parsed(&["encode", "--velocity", "20deg/s"]);
+        assert_eq!(given.given(), [EncodeField::Velocity]);
+        assert_eq!(given.detection(), DetectionOptions::default());
         assert!(parsed(&["encode"]).given().is_empty());
     }
 }

@@ -28,6 +28,8 @@ Examples:
   veilpath encode dog_p01.csv --file-name '{stimulus}_p{participant}' --screen 1280x720
   veilpath encode fixations.csv --screen 1280x720 --bin 50 --summary json
   veilpath encode gaze.csv --units deg --screen-cm 52x29 --distance 60 -o cohort.csv
+  veilpath encode fixations.csv --screen 1280x720 --keep-fixations -o cohort.csv
+  veilpath encode gaze.csv --screen 1280x720 --detect idt --dispersion 40px -o cohort.csv
 
 The format of each file is detected from its content. The summary on standard error says what was detected, assumed, used \
 and dropped, and why.";
@@ -166,6 +168,10 @@ struct LetterArgs {
     /// Leave out recordings without any letters instead of writing empty scanpaths
     #[arg(long)]
     drop_empty: bool,
+
+    /// Write fixations with places and times beside the letters, for metrics that need them
+    #[arg(long)]
+    keep_fixations: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -253,10 +259,12 @@ impl LetterArgs {
         Ok(LetterOptions {
             placing: self.placing()?,
             outside: self.outside.into(),
+            detection: gaze.detection(),
             runs: gaze.options(),
             bin_ms: self.bin,
             matlab_compat: self.matlab_compat,
             drop_empty: self.drop_empty,
+            keep_fixations: self.keep_fixations,
             alphabet: self.alphabet.map(Notation::from),
             given: gaze.given(),
         })

@@ -1,7 +1,9 @@
 //! The values of `encode`'s flags.
 
 use clap::ValueEnum;
-use veilpath::encode::{CoordinateUnit, Downsize, Eye, Outside, RowChoice, RunsBy, TimeUnit};
+use veilpath::encode::{
+    CoordinateUnit, Detector, Downsize, Eye, Outside, RowChoice, RunsBy, TimeUnit,
+};
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum UnitName {
@@ -152,6 +154,26 @@ impl From<RunsName> for RunsBy {
         match name {
             RunsName::Time => RunsBy::Time,
             RunsName::Count => RunsBy::Count,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum DetectorName {
+    /// Runs of samples with the same letter; there are no fixations
+    Runs,
+    /// Fixations, where the eye is slow (I-VT)
+    Ivt,
+    /// Fixations, where gaze stays in a small place (I-DT)
+    Idt,
+}
+
+impl From<DetectorName> for Detector {
+    fn from(name: DetectorName) -> Self {
+        match name {
+            DetectorName::Runs => Detector::Runs,
+            DetectorName::Ivt => Detector::Ivt,
+            DetectorName::Idt => Detector::Idt,
         }
     }
 }

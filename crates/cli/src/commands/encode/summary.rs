@@ -2,7 +2,7 @@
 
 use crate::hints::encode::{flag, with_flags};
 use std::fmt::Write;
-use veilpath::encode::{Dropped, EncodeField, EncodeNote, Summary};
+use veilpath::encode::{DetectedCount, Dropped, EncodeField, EncodeNote, Summary};
 
 /// The summary for people.
 pub(super) fn text(summary: &Summary) -> String {
@@ -40,6 +40,9 @@ pub(super) fn text(summary: &Summary) -> String {
         let runs = format!("{} shorter than the minimum dwell", summary.removed_runs);
         lines.add("short runs", &runs);
     }
+    if let Some(detected) = &summary.detected {
+        lines.add("detected", &detected_fixations(detected));
+    }
     lines.add("scanpaths", &scanpaths(summary));
     if !summary.groups.is_empty() {
         let groups = summary.groups.iter();
@@ -49,6 +52,11 @@ pub(super) fn text(summary: &Summary) -> String {
         lines.add("groups", &listed(&groups, 12));
     }
     lines.add("length", &length(summary));
+    if let Some(kept) = summary.fixations_kept {
+        let fixations = counted(kept, "fixation", "fixations");
+        let text = format!("{fixations}, with places and times, beside the letters");
+        lines.add("kept", &text);
+    }
     for assumption in &summary.assumed {
         lines.add(
             "assumed",
@@ -75,6 +83,40 @@ fn length(summary: &Summary) -> String {
             summary.mean_length
         ),
     }
+}
+
+/// What a detector found, with its numbers.
+fn detected_fixations(detected: &DetectedCount) -> String {
+    let detector = detected.settings.get("detect").map_or("", String::as_str);
+    let numbers = detected
+        .settings
+        .iter()
+        .filter(|(name, _)| *name != "detect");
+    let numbers: Vec<String> = numbers
+        .map(|(name, value)| format!("{name} {value}"))
+        .collect();
+    let dropped = match detected.dropped.is_empty() {
+        true => String::new(),
+        false => {
+            let reasons = detected.dropped.iter();
+            let reasons =
+                reasons.map(|(reason, count)| format!("{count} {}", reason_name(*reason)));
+            let all = counted_parts(detected.dropped.values().sum(), reasons);
+            format!("; dropped {all}")
+        }
+    };
+    format!(
+        "{} by {detector}: {}{dropped}",
+        counted_fixations(detected.fixations),
+        numbers.join(", ")
+    )
+}
+
+fn counted_fixations(count: u64) -> String {
+    format!(
+        "{count} {}",
+        if count == 1 { "fixation" } else { "fixations" }
+    )
 }
 
 /// What the columns were taken for, once for all files that agree.
@@ -207,6 +249,18 @@ mod tests {
             empty: 1,
             participants: 2,
             stimuli: 1,
+            detected: Some(DetectedCount {
+                settings: [
+                    ("detect", "idt"),
+                    ("dispersion", "1 deg"),
+                    ("min-duration", "100 ms"),
+                ]
+                .map(|(name, value)| (name.to_string(), value.to_string()))
+                .into(),
+                fixations: 9,
+                dropped: [(Dropped::Outside, 2)].into(),
+            }),
+            fixations_kept: Some(7),
             assumed: vec![Assumption {
                 text: "pixels".into(),
                 changed_by: vec![EncodeField::Units],
@@ -225,8 +279,10 @@ rows read  7
 rows used  4
 dropped    3 (1 lost, 2 other-event)
 left out   2 (2 SACC), by event label (--events)
+detected   9 fixations by idt: dispersion 1 deg, min-duration 100 ms; dropped 2 (2 outside)
 scanpaths  3 of 2 participants on 1 stimulus, 1 empty (--drop-empty leaves them out)
 length     2.3 letters on average, 0 to 4
+kept       7 fixations, with places and times, beside the letters
 assumed    pixels (--units)
 note       --rate has no effect: it is for raw gaze, and all rows are fixations
 ";

@@ -150,7 +150,7 @@ proptest! {
             prop_assert!(letters.chunk_by(|a, b| a == b).all(|run| run.len() <= cap as usize));
         }
         if options.downsize == Downsize::Floor {
-            let step = median_step(&rows.iter().map(|row| Row { time: Some(row.0), gaze: row.1 }).collect::<Vec<_>>());
+            let step = median_step(rows.iter().map(|row| Some(row.0)));
             let forward: f64 = rows.windows(2).map(|pair| (pair[1].0 - pair[0].0).max(0.0)).sum();
             let resets = rows.windows(2).filter(|pair| pair[1].0 < pair[0].0).count() + 1;
             prop_assert!(letters.len() as f64 <= (forward + resets as f64 * step.max(20.0)) / 100.0);

@@ -1,0 +1,256 @@
+//! Finds fixations in raw gaze, as pymovements' `ivt` and `idt` do; tests compare the two on the same samples.
+//!
+//! # What pymovements leaves open, and our answers
+//! - **Rows that are missing** (a step of more than one and a half) count as lost samples, so that a file which writes them
+//!   and one which leaves them out give the same fixations.
+//! - **The rate** is known, or the median of the first 64 steps of the recording says it, as for runs.
+//! - **Steps that are not equal**, which its `idt` refuses: the shortest fixation is a number of samples, that of its
+//!   time at the rate, rounded up.
+//! - **Time that goes backwards** ends everything; what follows is a recording of its own.
+//!
+//! Memory is bounded: rows until the step is known, and then the samples that a speed or the shortest fixation needs.
+
+mod gathered;
+mod idt;
+mod ivt;
+mod options;
+mod velocity;
+
+use crate::runs::{ROWS_FOR_MEDIAN, STEPS_FOR_MEDIAN, Unreducible, median_step};
+use idt::Idt;
+use ivt::Ivt;
+
+pub use options::{DetectionOptions, Detector, LengthUnit, ScreenLength, VelocityMethod};
+
+/// A place of gaze.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Point {
+    /// In the coordinates of the file.
+    pub(crate) file: (f64, f64),
+    /// In the unit of the threshold.
+    pub(crate) seen: (f64, f64),
+}
+
+/// A fixation that was found. It lasts from its first sample to its last.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct DetectedFixation {
+    pub(crate) onset_ms: f64,
+    pub(crate) offset_ms: f64,
+    /// The mean place, in the coordinates of the file.
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+}
+
+/// Finds the fixations of one recording, row by row.
+#[derive(Debug)]
+pub(crate) struct FixationDetector {
+    options: DetectionOptions,
+    rate_hz: Option<f64>,
+    stage: Stage,
+    /// Rows whose time is before that of the row before.
+    backwards: u64,
+}
+
+#[derive(Debug)]
+enum Stage {
+    /// The first rows wait until the step is known.
+    Waiting {
+        rows: Vec<Row>,
+        steps: usize,
+    },
+    Running {
+        rate_hz: f64,
+        /// Milliseconds from one sample to the next.
+        step: f64,
+        previous: Option<f64>,
+        algorithm: Box<Algorithm>,
+    },
+    Failed(Unreducible),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    time: Option<f64>,
+    point: Option<Point>,
+}
+
+#[derive(Debug)]
+enum Algorithm {
+    Ivt(Ivt),
+    Idt(Idt),
+}
+
+/// The most samples of a shortest fixation: more come from units of time that were mistaken.
+const MAX_SAMPLES: usize = 1 << 16;
+
+/// The share of a sample that is forgiven when durations become numbers of samples: steps are written with few digits.
+const TOLERANCE: f64 = 1e-3;
+
+impl FixationDetector {
+    /// `options` must have been checked and name a detector of fixations.
+    pub(crate) fn new(options: DetectionOptions, rate_hz: Option<f64>) -> Self {
+        Self {
+            options,
+            rate_hz: rate_hz.filter(|rate| rate.is_finite() && *rate > 0.0),
+            stage: Stage::Waiting {
+                rows: Vec::new(),
+                steps: 0,
+            },
+            backwards: 0,
+        }
+    }
+
+    /// The next row; what is found goes to `found`.
+    pub(crate) fn push(
+        &mut self,
+        time_ms: Option<f64>,
+        point: Option<Point>,
+        found: &mut Vec<DetectedFixation>,
+    ) {
+        let row = Row {
+            time: time_ms.filter(|time| time.is_finite()),
+            point,
+        };
+        match &mut self.stage {
+            Stage::Failed(_) => {}
+            Stage::Running { .. } => self.advance(row, found),
+            Stage::Waiting { rows, steps } => {
+                let before = rows.last().and_then(|last| last.time);
+                *steps += usize::from(row.time > before && before.is_some());
+                rows.push(row);
+                if self.rate_hz.is_some()
+                    || *steps == STEPS_FOR_MEDIAN
+                    || rows.len() == ROWS_FOR_MEDIAN
+                {
+                    self.start(found);
+                }
+            }
+        }
+    }
+
+    /// What is left at the end of the recording, and how many times went backwards.
+    pub(crate) fn finish(mut self, found: &mut Vec<DetectedFixation>) -> Result<u64, Unreducible> {
+        if let Stage::Waiting { rows, .. } = &self.stage {
+            if rows.is_empty() {
+                return Ok(0);
+            }
+            self.start(found);
+        }
+        match self.stage {
+            Stage::Running { algorithm, .. } => algorithm.finish(found),
+            Stage::Failed(why) => return Err(why),
+            Stage::Waiting { .. } => {}
+        }
+        Ok(self.backwards)
+    }
+
+    /// Settles on a step and works off the rows that waited.
+    fn start(&mut self, found: &mut Vec<DetectedFixation>) {
+        let Stage::Waiting { rows, .. } = &mut self.stage else {
+            return;
+        };
+        let rows = std::mem::take(rows);
+        let rate_hz = match self.rate_hz {
+            Some(rate) => rate,
+            None => 1000.0 / median_step(rows.iter().map(|row| row.time)),
+        };
+        let step = 1000.0 / rate_hz;
+        self.stage = match rate_hz.is_finite() && step.is_finite() {
+            // Times that stand still make no fixation.
+            false if rows.iter().any(|row| row.time.is_some()) => return,
+            false => Stage::Failed(Unreducible::NoTime),
+            true => match Algorithm::new(&self.options, rate_hz) {
+                Ok(algorithm) => Stage::Running {
+                    rate_hz,
+                    step,
+                    previous: None,
+                    algorithm: Box::new(algorithm),
+                },
+                Err(why) => Stage::Failed(why),
+            },
+        };
+        for row in rows {
+            self.advance(row, found);
+        }
+    }
+
+    fn advance(&mut self, row: Row, found: &mut Vec<DetectedFixation>) {
+        let Stage::Running {
+            rate_hz,
+            step,
+            previous,
+            algorithm,
+        } = &mut self.stage
+        else {
+            return;
+        };
+        let here = match (row.time, *previous) {
+            (Some(time), _) => time,
+            (None, Some(previous)) => previous + *step,
+            (None, None) => 0.0,
+        };
+        if let Some(previous) = *previous {
+            if here < previous {
+                self.backwards += 1;
+                if let Ok(next) = Algorithm::new(&self.options, *rate_hz) {
+                    std::mem::replace(&mut **algorithm, next).finish(found);
+                }
+            } else if here - previous > 1.5 * *step {
+                for number in 1..=missing(here - previous, *step, algorithm.longest_loss()) {
+                    algorithm.push(previous + f64::from(number) * *step, None, found);
+                }
+            }
+        }
+        *previous = Some(here);
+        algorithm.push(here, row.point, found);
+    }
+}
+
+impl Algorithm {
+    fn new(options: &DetectionOptions, rate_hz: f64) -> Result<Self, Unreducible> {
+        if options.detector == Detector::Ivt {
+            return Ok(Algorithm::Ivt(Ivt::new(options, rate_hz)));
+        }
+        let samples = options.min_duration_ms * rate_hz / 1000.0;
+        let least = whole((samples - TOLERANCE).ceil()).max(2);
+        match least <= MAX_SAMPLES {
+            true => Ok(Algorithm::Idt(Idt::new(options, least))),
+            false => Err(Unreducible::TooLong),
+        }
+    }
+
+    fn longest_loss(&self) -> usize {
+        match self {
+            Algorithm::Ivt(ivt) => ivt.longest_loss(),
+            Algorithm::Idt(idt) => idt.longest_loss(),
+        }
+    }
+
+    fn push(&mut self, time: f64, point: Option<Point>, found: &mut Vec<DetectedFixation>) {
+        match self {
+            Algorithm::Ivt(ivt) => ivt.push(time, point, found),
+            Algorithm::Idt(idt) => idt.push(time, point, found),
+        }
+    }
+
+    fn finish(self, found: &mut Vec<DetectedFixation>) {
+        match self {
+            Algorithm::Ivt(ivt) => ivt.finish(found),
+            Algorithm::Idt(idt) => idt.finish(found),
+        }
+    }
+}
+
+/// How many samples are missing in a gap, or as many as are needed to tell.
+fn missing(gap: f64, step: f64, enough: usize) -> u32 {
+    let missing = whole((gap / step).round() - 1.0).min(enough);
+    u32::try_from(missing).unwrap_or(u32::MAX)
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a float-to-integer cast saturates
+fn whole(number: f64) -> usize {
+    number as usize
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,74 @@
+//! I-VT of Salvucci and Goldberg (2000): a sample belongs to a fixation if the eye is slower than a threshold.
+
+use super::velocity::{Moving, VelocityFilter};
+use super::{DetectedFixation, DetectionOptions, Point};
+use crate::detector::gathered::Gathered;
+
+/// Finds fixations sample by sample.
+#[derive(Debug)]
+pub(super) struct Ivt {
+    filter: VelocityFilter,
+    slow: Slow,
+}
+
+/// The slow samples in a row.
+#[derive(Debug)]
+struct Slow {
+    threshold: f64,
+    min_duration_ms: f64,
+    current: Option<Gathered>,
+}
+
+impl Ivt {
+    pub(super) fn new(options: &DetectionOptions, rate_hz: f64) -> Self {
+        Self {
+            filter: VelocityFilter::new(options.velocity_method, rate_hz),
+            slow: Slow {
+                threshold: options.velocity.value,
+                min_duration_ms: options.min_duration_ms,
+                current: None,
+            },
+        }
+    }
+
+    pub(super) fn longest_loss(&self) -> usize {
+        self.filter.longest_loss()
+    }
+
+    pub(super) fn push(
+        &mut self,
+        time: f64,
+        point: Option<Point>,
+        found: &mut Vec<DetectedFixation>,
+    ) {
+        if let Some(moving) = self.filter.push(time, point) {
+            self.slow.push(moving, found);
+        }
+    }
+
+    pub(super) fn finish(self, found: &mut Vec<DetectedFixation>) {
+        let Self { filter, mut slow } = self;
+        filter.finish(|moving| slow.push(moving, found));
+        slow.end(found);
+    }
+}
+
+impl Slow {
+    fn push(&mut self, moving: Moving, found: &mut Vec<DetectedFixation>) {
+        let is_slow = moving.speed.is_some_and(|speed| speed < self.threshold);
+        match (&mut self.current, is_slow) {
+            (_, false) => self.end(found),
+            (Some(current), true) => current.add(moving.time, moving.point),
+            (None, true) => self.current = Some(Gathered::new(moving.time, moving.point)),
+        }
+    }
+
+    fn end(&mut self, found: &mut Vec<DetectedFixation>) {
+        let Some(current) = self.current.take() else {
+            return;
+        };
+        if current.duration() >= self.min_duration_ms {
+            found.extend(current.fixation());
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! From the coordinates of a file to those of a screen, for measures and detectors that need places and not letters.
+
+use crate::{EncodeField, LengthUnit, ReadOptions, Space, SpaceKind};
+use veilpath_metrics::{Screen, ScreenUnit, Viewing};
+
+/// What the user says about the screen.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Display {
+    pixels: Option<(f64, f64)>,
+    cm: Option<(f64, f64)>,
+    distance_cm: Option<f64>,
+}
+
+/// Maps points of a [`Space`] to a [`Screen`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Surface {
+    space: Space,
+    screen: Screen,
+}
+
+/// Why points have no place on a screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoSurface {
+    /// Nothing says how large the screen is in pixels.
+    NoSize,
+    /// The size in centimetres is known and not the distance, or the other way round.
+    HalfViewing,
+    /// Pixels cannot become degrees.
+    NoViewing,
+    /// Degrees cannot become pixels.
+    NoPixels,
+    /// Places on a globe, whose degrees are not all as long.
+    Panorama,
+}
+
+impl Display {
+    pub(crate) fn new(options: &ReadOptions) -> Self {
+        Self {
+            pixels: options.screen,
+            cm: options.screen_cm,
+            distance_cm: options.distance_cm,
+        }
+    }
+
+    fn viewing(&self) -> Result<Option<Viewing>, NoSurface> {
+        match (self.cm, self.distance_cm) {
+            (Some((width_cm, height_cm)), Some(distance_cm)) => Ok(Some(Viewing {
+                width_cm,
+                height_cm,
+                distance_cm,
+            })),
+            (None, None) => Ok(None),
+            _ => Err(NoSurface::HalfViewing),
+        }
+    }
+}
+
+impl NoSurface {
+    pub(crate) fn problem(self) -> &'static str {
+        match self {
+            NoSurface::NoSize => "nothing says how large the screen or stimulus is in pixels",
+            NoSurface::HalfViewing => {
+                "the size of the screen in centimetres and the viewing distance belong together, and one of them is missing"
+            }
+            NoSurface::NoViewing => {
+                "a threshold in degrees needs the size of the screen in centimetres and the viewing distance"
+            }
+            NoSurface::NoPixels => {
+                "the coordinates are degrees of visual angle, and a threshold is in pixels"
+            }
+            NoSurface::Panorama => {
+                "fixations are not detected in longitudes and latitudes, whose degrees are shorter near the poles"
+            }
+        }
+    }
+
+    pub(crate) fn remedy(self) -> &'static str {
+        match self {
+            NoSurface::NoSize => "give its width and height in pixels",
+            NoSurface::HalfViewing => "give both, or neither",
+            NoSurface::NoViewing => "give both, or a threshold in pixels",
+            NoSurface::NoPixels => "give the threshold in degrees",
+            NoSurface::Panorama => "choose the rule of runs, or export fixations",
+        }
+    }
+
+    pub(crate) fn fields(self) -> &'static [EncodeField] {
+        match self {
+            NoSurface::NoSize => &[EncodeField::Screen],
+            NoSurface::HalfViewing | NoSurface::NoViewing => {
+                &[EncodeField::ScreenCm, EncodeField::Distance]
+            }
+            NoSurface::NoPixels => &[EncodeField::Velocity, EncodeField::Dispersion],
+            NoSurface::Panorama => &[EncodeField::Detect],
+        }
+    }
+}
+
+impl Surface {
+    /// The screen of a space: in degrees where its coordinates are angles, and else in pixels.
+    pub(crate) fn new(space: &Space, display: &Display) -> Result<Self, NoSurface> {
+        let size = (
+            (space.right - space.left).abs(),
+            (space.bottom - space.top).abs(),
+        );
+        let (unit, size, viewing) = match space.kind {
+            SpaceKind::Pixels => (ScreenUnit::Pixels, size, display.viewing()?),
+            SpaceKind::Fractions => {
+                let pixels = display.pixels.ok_or(NoSurface::NoSize)?;
+                (ScreenUnit::Pixels, pixels, display.viewing()?)
+            }
+            SpaceKind::PanoramaFractions | SpaceKind::Globe => {
+                (ScreenUnit::Degrees, (360.0, 180.0), None)
+            }
+            SpaceKind::VisualAngle { distance_cm } => {
+                let viewing = Viewing {
+                    width_cm: size.0,
+                    height_cm: size.1,
+                    distance_cm,
+                };
+                let degrees = |cm: f64| 2.0 * (cm / 2.0 / distance_cm).atan().to_degrees();
+                let size = (degrees(size.0), degrees(size.1));
+                (ScreenUnit::Degrees, size, Some(viewing))
+            }
+        };
+        let screen = Screen::new(unit, size, viewing).map_err(|_| NoSurface::NoSize)?;
+        Ok(Self {
+            space: *space,
+            screen,
+        })
+    }
+
+    /// Whether lengths of this unit can be measured.
+    pub(crate) fn check_unit(&self, unit: LengthUnit) -> Result<(), NoSurface> {
+        match (self.space.kind, unit) {
+            (SpaceKind::Globe | SpaceKind::PanoramaFractions, _) => Err(NoSurface::Panorama),
+            (SpaceKind::VisualAngle { .. }, LengthUnit::Pixels) => Err(NoSurface::NoPixels),
+            (SpaceKind::VisualAngle { .. }, LengthUnit::Degrees) => Ok(()),
+            (_, LengthUnit::Degrees) if self.screen.viewing().is_none() => {
+                Err(NoSurface::NoViewing)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A point of the file for measuring lengths of this unit, which [`Surface::check_unit`] has allowed. Pixels become
+    /// degrees as in pymovements: both axes by themselves, from the middle of the middle pixel.
+    pub(crate) fn measured(&self, unit: LengthUnit, x: f64, y: f64) -> (f64, f64) {
+        if let SpaceKind::VisualAngle { .. } = self.space.kind {
+            return (x, y);
+        }
+        let (x, y) = self.point(x, y);
+        let (LengthUnit::Degrees, Some(viewing)) = (unit, self.screen.viewing()) else {
+            return (x, y);
+        };
+        let degrees = |pixel: f64, pixels: f64, cm: f64| {
+            let distance = viewing.distance_cm * (pixels / cm);
+            (pixel - (pixels - 1.0) / 2.0).atan2(distance).to_degrees()
+        };
+        (
+            degrees(x, self.screen.width(), viewing.width_cm),
+            degrees(y, self.screen.height(), viewing.height_cm),
+        )
+    }
+
+    pub(crate) fn screen(&self) -> Screen {
+        self.screen
+    }
+
+    /// A point of the file on the screen.
+    pub(crate) fn point(&self, x: f64, y: f64) -> (f64, f64) {
+        let space = &self.space;
+        let (width, height) = (self.screen.width(), self.screen.height());
+        match space.kind {
+            SpaceKind::VisualAngle { .. } => {
+                let down = if space.bottom < space.top { -y } else { y };
+                (width / 2.0 + x, height / 2.0 + down)
+            }
+            SpaceKind::Globe => {
+                let across = along(x, space.left, space.right, width);
+                let wrapped = match across {
+                    inside if (0.0..=width).contains(&inside) => inside,
+                    beyond => beyond.rem_euclid(width),
+                };
+                (wrapped, along(y, space.top, space.bottom, height))
+            }
+            _ => (
+                along(x, space.left, space.right, width),
+                along(y, space.top, space.bottom, height),
+            ),
+        }
+    }
+}
+
+/// How far a value lies from `start`, on a line from there to `end` that is `length` long. A change of the origin alone adds
+/// no rounding.
+fn along(value: f64, start: f64, end: f64, length: f64) -> f64 {
+    let (distance, extent) = if end > start {
+        (value - start, end - start)
+    } else {
+        (start - value, start - end)
+    };
+    match extent == length {
+        true => distance,
+        false => distance / extent * length,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DISPLAY: Display = Display {
+        pixels: Some((1000.0, 500.0)),
+        cm: None,
+        distance_cm: None,
+    };
+
+    fn point(space: &Space, x: f64, y: f64) -> (f64, f64) {
+        Surface::new(space, &DISPLAY).unwrap().point(x, y)
+    }
+
+    #[test]
+    fn points_of_all_units_are_put_on_the_screen() {
+        let screen = Space::pixels(800.0, 600.0);
+        assert_eq!(point(&screen, 0.1, 599.7), (0.1, 599.7));
+        assert_eq!(point(&screen.flipped(), 0.1, 599.75), (0.1, 0.25));
+        assert_eq!(point(&Space::unit(), 0.25, 0.5), (250.0, 250.0));
+        assert_eq!(point(&Space::percent(), 25.0, 50.0), (250.0, 250.0));
+        assert_eq!(point(&Space::centred(2.0, 2.0), -0.5, 0.0), (250.0, 250.0));
+        let pixels = Space::centred(1000.0, 500.0);
+        assert_eq!(point(&pixels, -499.9, 249.75), (500.0 - 499.9, 0.25));
+        assert_eq!(point(&Space::panorama(), 0.5, 0.25), (180.0, 45.0));
+        assert_eq!(point(&Space::globe(), -180.0, 90.0), (0.0, 0.0));
+        assert_eq!(point(&Space::globe(), 190.0, -90.0), (10.0, 180.0));
+        assert_eq!(point(&Space::globe(), 180.0, 0.0), (360.0, 90.0));
+    }
+
+    #[test]
+    fn visual_angles_stay_angles() {
+        let space = Space::visual_angle((40.0, 30.0), 20.0);
+        let surface = Surface::new(&space, &Display::default()).unwrap();
+        assert_eq!(surface.screen().unit(), ScreenUnit::Degrees);
+        assert!((surface.screen().width() - 90.0).abs() < 1e-12);
+        let (x, y) = surface.point(-45.0, 10.0);
+        assert!(x.abs() < 1e-12);
+        assert_eq!(y, surface.screen().height() / 2.0 - 10.0);
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let nothing = Display::default();
+        let refused = |space: Space, display: Display| Surface::new(&space, &display).err();
+        assert_eq!(refused(Space::unit(), nothing), Some(NoSurface::NoSize));
+        let half = Display {
+            distance_cm: Some(60.0),
+            ..nothing
+        };
+        let screen = Space::pixels(800.0, 600.0);
+        assert_eq!(refused(screen, half), Some(NoSurface::HalfViewing));
+        assert_eq!(refused(screen, nothing), None);
+        for (space, unit, expected) in [
+            (screen, LengthUnit::Pixels, Ok(())),
+            (screen, LengthUnit::Degrees, Err(NoSurface::NoViewing)),
+            (
+                Space::globe(),
+                LengthUnit::Degrees,
+                Err(NoSurface::Panorama),
+            ),
+            (
+                Space::visual_angle((40.0, 30.0), 60.0),
+                LengthUnit::Pixels,
+                Err(NoSurface::NoPixels),
+            ),
+        ] {
+            let surface = Surface::new(&space, &nothing).unwrap();
+            assert_eq!(surface.check_unit(unit), expected);
+        }
+    }
+}
