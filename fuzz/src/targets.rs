@@ -3,8 +3,12 @@
 use crate::checks::{Checker, options};
 use crate::scripts;
 use veilpath_encode::readers::FORMATS;
-use veilpath_encode::{Areas, Input, RawCohort, Rows, detect, explain_unknown};
-use veilpath_metrics::{Alphabet, Grid, Table, TableKind};
+use veilpath_encode::{
+    Areas, Collector, DetectionOptions, Detector, EncodeOptions, Input, Kind, LengthUnit,
+    RawCohort, ReadOptions, Recording, Rows, Sample, ScreenLength, Sink, Space, VelocityMethod,
+    cohort_file, detect, explain_unknown,
+};
+use veilpath_metrics::{Alphabet, Cohort, Fixations, Grid, Table, TableKind};
 use veilpath_paillier::{KeySize, PublicKey, SecretKey};
 use veilpath_protocol::{ProtocolError, Reveal};
 use veilpath_report::html::{Image, Options, Report};
@@ -15,12 +19,13 @@ use veilpath_session::fuzzing::decode;
 pub type Target = fn(&[u8]);
 
 /// All of them, by the names of their corpora.
-pub const TARGETS: [(&str, Target); 13] = [
+pub const TARGETS: [(&str, Target); 14] = [
     ("readers", readers),
     ("detection", detection),
     ("rows", rows),
     ("tables", tables),
     ("cohort_files", cohort_files),
+    ("gaze_samples", gaze_samples),
     ("session_messages", session_messages),
     ("plain_messages", plain_messages),
     ("paillier_messages", paillier_messages),
@@ -113,7 +118,7 @@ pub fn tables(data: &[u8]) {
     }
 }
 
-/// Cohort files; the first byte chooses whether and which alphabet the caller gives.
+/// Cohort files; the first byte chooses whether and which alphabet the caller gives. Fixations come back from their own text.
 pub fn cohort_files(data: &[u8]) {
     let [letters, file @ ..] = data else { return };
     let alphabet = match letters {
@@ -124,7 +129,119 @@ pub fn cohort_files(data: &[u8]) {
         && let Ok(raw) = RawCohort::read(input)
     {
         let alphabet = alphabet.unwrap_or_else(|| raw.alphabet(None));
-        let _ = raw.cohort(alphabet);
+        let Ok(cohort) = raw.cohort(alphabet) else {
+            return;
+        };
+        let mut entries = cohort.entries.iter();
+        assert!(entries.all(|entry| entry.fixations.is_some() == cohort.screen.is_some()));
+        if cohort.screen.is_some() {
+            let again = written_and_read(&cohort);
+            assert!(again.screen == cohort.screen);
+            let fixations = |cohort: &Cohort| -> Vec<_> {
+                let entries = cohort.entries.iter();
+                entries.map(|entry| entry.fixations.clone()).collect()
+            };
+            assert!(fixations(&again) == fixations(&cohort));
+        }
+    }
+}
+
+fn written_and_read(cohort: &Cohort) -> Cohort {
+    let mut bytes = Vec::new();
+    let written = cohort_file::write(cohort, None, &[], &mut bytes);
+    assert!(written.is_ok());
+    let read = Input::from_bytes("b.csv", bytes).and_then(RawCohort::read);
+    let cohort = read.and_then(|raw| raw.cohort(raw.alphabet(None)));
+    cohort.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Raw gaze: the first two bytes choose the detector and its numbers, and each three that follow are a sample.
+pub fn gaze_samples(data: &[u8]) {
+    let [bits, duration, samples @ ..] = data else {
+        return;
+    };
+    let options = detecting(*bits, *duration);
+    let Ok(mut collector) = Collector::new(&options) else {
+        return;
+    };
+    collector.about_screen(&ReadOptions {
+        screen_cm: Some((40.0, 30.0)),
+        distance_cm: Some(60.0),
+        ..ReadOptions::default()
+    });
+    let recording = Recording {
+        participant: "p",
+        stimulus: None,
+        kind: Kind::Gaze {
+            rate_hz: (bits & 64 > 0).then_some(250.0),
+        },
+        space: Some(Space::pixels(1000.0, 800.0)),
+    };
+    let Ok(id) = collector.recording(&recording) else {
+        return;
+    };
+    let mut time = 0.0;
+    for sample in samples.as_chunks::<3>().0 {
+        let [step, x, y] = *sample;
+        time += match step {
+            255 => -1000.0,
+            254 => 1e6,
+            step => f64::from(step) / 4.0,
+        };
+        let point = (f64::from(x) * 5.0 - 100.0, f64::from(y) * 5.0 - 100.0);
+        let sample = Sample {
+            time_ms: (step != 253).then_some(time),
+            point: (y != 255).then_some(point),
+            aoi: None,
+        };
+        collector.sample(id, sample);
+    }
+    let Ok((cohort, summary)) = collector.finish() else {
+        return;
+    };
+    let dropped: u64 = summary.dropped.values().sum();
+    assert_eq!(summary.rows_read, summary.rows_used + dropped);
+    let found = summary.detected.map_or(0, |detected| {
+        detected.fixations - detected.dropped.values().sum::<u64>()
+    });
+    let [entry] = cohort.entries.as_slice() else {
+        panic!("one recording is one scanpath")
+    };
+    let kept = entry.fixations.as_ref().map_or(0, Fixations::len);
+    assert_eq!((kept, kept as u64), (entry.scanpath.len(), found));
+    for fixation in entry.fixations.iter().flat_map(Fixations::list) {
+        assert!((0.0..=1000.0).contains(&fixation.x) && (0.0..=800.0).contains(&fixation.y));
+    }
+}
+
+/// One option of a detector for each bit.
+fn detecting(bits: u8, duration: u8) -> EncodeOptions {
+    let unit = match bits & 2 {
+        0 => LengthUnit::Pixels,
+        _ => LengthUnit::Degrees,
+    };
+    let length = |value| ScreenLength { value, unit };
+    EncodeOptions {
+        detection: DetectionOptions {
+            detector: match bits & 1 {
+                0 => Detector::Ivt,
+                _ => Detector::Idt,
+            },
+            velocity: length(100.0),
+            velocity_method: match bits >> 2 & 3 {
+                0 => VelocityMethod::Preceding,
+                1 => VelocityMethod::Neighbors,
+                2 => VelocityMethod::FivePoint,
+                _ => VelocityMethod::SavitzkyGolay {
+                    window: u16::from(duration >> 4 | 1),
+                    degree: 2,
+                },
+            },
+            dispersion: length(25.0),
+            min_duration_ms: f64::from(duration),
+        },
+        keep_fixations: true,
+        ..EncodeOptions::default()
     }
 }
 
