@@ -127,8 +127,8 @@ mod tests {
     #![allow(clippy::unwrap_used)] // a test may fail
 
     use super::*;
-    use crate::synth::{RandomOptions, random};
-    use veilpath_metrics::Notation;
+    use crate::synth::{LifelikeOptions, RandomOptions, lifelike, random};
+    use veilpath_metrics::{Grid, Notation};
 
     fn cohort() -> Cohort {
         let options = RandomOptions {
@@ -155,6 +155,28 @@ mod tests {
             .into_iter()
             .flat_map(|side| side.into_values().flatten());
         assert_eq!(both.collect::<BTreeSet<&str>>().len(), 8);
+    }
+
+    #[test]
+    fn fixations_stay_with_their_scanpaths() {
+        let options = LifelikeOptions {
+            keep_fixations: true,
+            seed: Some(1),
+            ..LifelikeOptions::default()
+        };
+        let whole = lifelike(&options, Grid::default()).unwrap().cohort;
+        let parts = split(whole.clone(), SplitOptions::default()).unwrap();
+        let mut entries = Vec::new();
+        for part in parts.cohorts {
+            assert!(part.screen.is_some() && part.screen == whole.screen);
+            entries.extend(part.entries);
+        }
+        for entry in &entries {
+            let kept = entry.fixations.as_ref().unwrap();
+            assert_eq!(kept.len(), entry.scanpath.len());
+            assert!(whole.entries.contains(entry));
+        }
+        assert_eq!(entries.len(), whole.entries.len());
     }
 
     #[test]

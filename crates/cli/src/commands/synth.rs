@@ -115,6 +115,10 @@ struct LifelikeArgs {
     #[arg(long = "as", value_enum, value_name = "WHAT", default_value = "cohort")]
     what: What,
 
+    /// Write fixations with places and durations beside the letters, for metrics that need them
+    #[arg(long)]
+    keep_fixations: bool,
+
     #[command(flatten)]
     shared: SharedArgs,
 }
@@ -172,6 +176,7 @@ fn lifelike(args: &LifelikeArgs) -> Result<(), Failure> {
         difference: args.difference,
         stimuli: args.stimuli,
         seconds: args.seconds,
+        keep_fixations: args.keep_fixations,
         seed: args.shared.seed,
     };
     match args.what {
@@ -182,6 +187,9 @@ fn lifelike(args: &LifelikeArgs) -> Result<(), Failure> {
             output.write(|out| cohort.write(out))
         }
         What::Fixations => {
+            if args.keep_fixations {
+                messages::note("--keep-fixations has no effect: a table of fixations is written");
+            }
             let output = args.shared.destination(Contents::Fixations)?;
             let table = synth::fixations(&options)?;
             args.shared.print_seed(table.seed);

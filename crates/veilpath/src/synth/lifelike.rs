@@ -53,6 +53,8 @@ pub struct LifelikeOptions {
     pub stimuli: u32,
     /// How long everybody looks at a stimulus.
     pub seconds: f64,
+    /// Whether the cohort keeps fixations beside letters.
+    pub keep_fixations: bool,
     /// The seed; `None` for a new one.
     pub seed: Option<u64>,
 }
@@ -115,6 +117,7 @@ impl Default for LifelikeOptions {
             difference: 1.0,
             stimuli: 4,
             seconds: 6.0,
+            keep_fixations: false,
             seed: None,
         }
     }
@@ -143,6 +146,7 @@ pub fn lifelike(options: &LifelikeOptions, grid: Grid) -> Result<SyntheticCohort
     options.check()?;
     let encoding = EncodeOptions {
         placing: Placing::Grid(grid),
+        keep_fixations: options.keep_fixations,
         ..EncodeOptions::default()
     };
     let mut collector = Collector::new(&encoding)?;
