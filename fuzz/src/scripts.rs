@@ -4,7 +4,10 @@
 
 use std::sync::{Arc, OnceLock};
 use veilpath_channel::{Channel, ChannelError, MemoryChannel, memory_pair};
-use veilpath_metrics::{Alphabet, Cohort, Encoding, LocalScoring, Metric, Scanpath};
+use veilpath_metrics::{
+    Alphabet, Cohort, Crqa, CrqaOutput, Dtw, Encoding, Frechet, Grid, Hausdorff, LocalScoring,
+    Metric, PathDivisor, Points, RecurrenceRule, Scanpath, Undefined,
+};
 use veilpath_paillier::{KeySize, Plaintext, SecretKey};
 use veilpath_protocol::{
     Engine, Job, PaillierOptions, PairRule, ProtocolError, Reveal, Role, Spec,
@@ -69,7 +72,7 @@ pub fn paillier(data: &[u8]) -> Ended {
 /// announced, as in every session: they are what a side is ready to work for.
 ///
 /// No script passes the garbler's checks of transfers, so a first byte of 0xf0 and above chooses an honest peer, some bytes of
-/// which are changed on their way: three bytes say where and how.
+/// which are changed on their way: three bytes say where and how, and the second byte chooses among the measures, too.
 pub fn garbled(data: &[u8]) -> Ended {
     circuits(Engine::Garbled, data, &|changes| {
         let changes = changes.as_chunks().0.iter();
@@ -106,11 +109,13 @@ fn circuits(engine: Engine, data: &[u8], changes: &dyn Fn(&[u8]) -> Changes) -> 
         Reveal::Score
     };
     let own = usize::from(choice >> 4 & 3);
-    let settings = (engine, metric, reveal);
     let pad_to = (choice & 8 > 0).then_some(PADDED);
     if choice >> 4 == 15 {
+        let measure = measure(*count).filter(|measure| engine.can_compute(measure));
+        let settings = (engine, measure.unwrap_or(metric), reveal);
         return run_changed(settings, role(*choice), own, pad_to, changes(parts));
     }
+    let settings = (engine, metric, reveal);
     let script = Script::new(garbled_bytes(parts));
     let announced = pad_to.map_or(1, |length| length as usize);
     run_padded(
@@ -171,6 +176,32 @@ fn metric(is_local: bool) -> Metric {
         },
         gap: 1.0,
         scale: None,
+    }
+}
+
+/// A measure other than an alignment.
+fn measure(number: u8) -> Option<Metric> {
+    let grid = Grid::new(LETTERS, 1)?;
+    let points = Points::Grid { grid, wrap: false };
+    let crqa = |outputs: &[CrqaOutput]| Crqa {
+        rule: RecurrenceRule::SameLetter,
+        line: 2,
+        outputs: outputs.to_vec(),
+        undefined: Undefined::Zero,
+        rounded: true,
+    };
+    match number % 8 {
+        1 => Some(Metric::SequenceScore),
+        2 => Some(Metric::Dtw(Dtw {
+            points,
+            divisor: PathDivisor::None,
+            scale: Some(1),
+        })),
+        3 => Some(Metric::Frechet(Frechet { points })),
+        4 => Some(Metric::Hausdorff(Hausdorff { points })),
+        5 => Some(Metric::Crqa(crqa(&[CrqaOutput::Det]))),
+        6 => Some(Metric::Crqa(crqa(&CrqaOutput::ALL[..3]))),
+        _ => None,
     }
 }
 

@@ -9,7 +9,8 @@
 //! the same bit.
 
 use crate::{
-    Comparison, GlobalModel, Metric, MetricError, Model, PairScore, PathDivisor, ScoreFormula,
+    Comparison, CrqaOutput, GlobalModel, Metric, MetricError, Model, PairScore, PathDivisor,
+    RecurrenceModel, ScoreFormula,
 };
 use std::fmt;
 
@@ -122,13 +123,7 @@ impl Comparison {
             Model::Bottleneck(model) | Model::Hausdorff(model) => {
                 Bound::AtMost(last(-1, model.ranks.largest().into(), near))
             }
-            Model::Recurrence(model) => match model.outputs[..] {
-                [output] if !model.has_undefined() => {
-                    let most = i64::try_from(output.largest(m, n)).map_err(too_long)?;
-                    Bound::AtLeast(last(-1, most, |raw| !near(raw)) + 1)
-                }
-                _ => return Err(MetricError::OneOutput),
-            },
+            Model::Recurrence(model) => bound_of_recurrence(model, m, n, near)?,
             Model::Clear => return Err(MetricError::NoIntegers),
         })
     }
@@ -145,6 +140,9 @@ impl Comparison {
             reading.is_ok_and(|reading| threshold.admits_score(distance, reading.score()))
         };
         self.model().read_without_lengths(0)?;
+        if let Model::Recurrence(model) = self.model() {
+            return bound_of_recurrence(model, 1, 1, near);
+        }
         Ok(if distance {
             Bound::AtMost(last(-1, MAX_ADJUSTED, near))
         } else {
@@ -183,10 +181,33 @@ impl Model {
                 return Ok(PairScore::single(adjusted as f64 / f64::from(model.scale)));
             }
             Model::Bottleneck(model) | Model::Hausdorff(model) => return model.read(adjusted),
+            // Shares of points do not depend on the lengths.
+            Model::Recurrence(model) if !model.divides_by_length() => {
+                return model.read(adjusted, 1, 1);
+            }
             Model::Warping(_) | Model::Recurrence(_) => return Err(MetricError::NeedsLengths),
             Model::Clear => return Err(MetricError::NoIntegers),
         };
         Ok(PairScore::new(adjusted as f64 / scale, None))
+    }
+}
+
+/// The bound for the only number of a cross-recurrence analysis, if every pair has it.
+fn bound_of_recurrence(
+    model: &RecurrenceModel,
+    m: usize,
+    n: usize,
+    near: impl Fn(i64) -> bool,
+) -> Result<Bound, MetricError> {
+    match model.outputs[..] {
+        [output] if !model.has_undefined() => {
+            // The largest integer of a ratio says that it is undefined.
+            let undefined = u64::from(output != CrqaOutput::Rec);
+            let most = i64::try_from(output.largest(m, n) - undefined);
+            let most = most.map_err(|_| MetricError::TooLong { length: m.max(n) })?;
+            Ok(Bound::AtLeast(last(-1, most, |raw| !near(raw)) + 1))
+        }
+        _ => Err(MetricError::OneOutput),
     }
 }
 

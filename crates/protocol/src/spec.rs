@@ -1,5 +1,6 @@
 //! What both sides must agree on.
 
+use crate::engines::alignment::scoring::ends_in_padding;
 use crate::engines::shares;
 use crate::{
     Answer, Engine, Estimate, JobError, Link, Output, OutputKind, PairCount, PairRule,
@@ -276,7 +277,8 @@ impl Spec {
             None => output.may_be_undefined,
         };
         // A similarity together with a score would reveal the hidden lengths.
-        let tells_lengths = self.pad_to.is_some() && score.similarity().is_some();
+        let tells_lengths =
+            self.pad_to.is_some() && self.metric.is_alignment() && score.similarity().is_some();
         self.reveal.is_answered_by(answer)
             && score.numbers().len() == outputs.len()
             && score.numbers().zip(&outputs).all(fits)
@@ -303,8 +305,8 @@ impl Spec {
         match self.pad_to {
             None => count.cells,
             Some(length) => {
-                let square = u64::from(length) * u64::from(length);
-                count.pairs.saturating_mul(square)
+                let length = u64::from(length) + u64::from(ends_in_padding(&self.metric));
+                count.pairs.saturating_mul(length * length)
             }
         }
     }

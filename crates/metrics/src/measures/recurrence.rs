@@ -149,6 +149,11 @@ impl CrqaOutput {
         }
     }
 
+    /// Whether lengths enter the number apart from the points, so that it cannot be read without them.
+    pub fn divides_by_length(self) -> bool {
+        matches!(self, CrqaOutput::Rec | CrqaOutput::Corm)
+    }
+
     /// The largest integer, which says that the number is undefined; for `rec`, that all points recur.
     pub fn largest(self, m: usize, n: usize) -> u64 {
         match self {
@@ -309,6 +314,11 @@ impl RecurrenceModel {
     pub fn has_undefined(&self) -> bool {
         self.undefined == Undefined::Missing
             && self.outputs.iter().any(|output| *output != CrqaOutput::Rec)
+    }
+
+    /// Whether a number cannot be read without the lengths.
+    pub fn divides_by_length(&self) -> bool {
+        self.outputs.iter().any(|output| output.divides_by_length())
     }
 
     /// The fields of a raw result and their widths, from the lowest bits.

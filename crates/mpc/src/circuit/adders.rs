@@ -147,14 +147,19 @@ fn add_until<P: Party>(
 ) -> Result<(), MpcError> {
     let mut weight = 0;
     while weights.iter().any(|bits| bits.len() > weight) {
-        // Lists without bits of this weight take part without work.
-        let mut bits: Vec<Number<P::Label>> = weights
-            .iter_mut()
-            .map(|bits| bits.get_mut(weight).map(std::mem::take).unwrap_or_default())
+        let crowded = |list: &usize| {
+            let bits = weights[*list].get(weight);
+            bits.is_some_and(|bits| bits.len() > most)
+        };
+        let crowded: Vec<usize> = (0..weights.len()).filter(crowded).collect();
+        let mut taken: Vec<Number<P::Label>> = crowded
+            .iter()
+            .map(|list| std::mem::take(&mut weights[*list][weight]))
             .collect();
-        while bits.iter().any(|bits| bits.len() > most) {
-            let carries = add_once(party, channel, &mut bits, most)?;
-            for (bits, carries) in weights.iter_mut().zip(carries) {
+        while taken.iter().any(|bits| bits.len() > most) {
+            let carries = add_once(party, channel, &mut taken, most)?;
+            for (list, carries) in crowded.iter().zip(carries) {
+                let bits = &mut weights[*list];
                 if !carries.is_empty() {
                     if bits.len() == weight + 1 {
                         bits.push(Number::default());
@@ -163,10 +168,8 @@ fn add_until<P: Party>(
                 }
             }
         }
-        for (weights, bits) in weights.iter_mut().zip(bits) {
-            if let Some(place) = weights.get_mut(weight) {
-                *place = bits;
-            }
+        for (list, bits) in crowded.into_iter().zip(taken) {
+            weights[list][weight] = bits;
         }
         weight += 1;
     }

@@ -1,5 +1,6 @@
 //! Lengths of scanpaths, which engines that hide letters exchange first.
 
+use super::alignment::scoring::ends_in_padding;
 use crate::{Job, JobError, Misbehaviour, ProtocolError, Role};
 use veilpath_channel::Channel;
 use veilpath_metrics::MAX_LENGTH;
@@ -26,20 +27,26 @@ pub(super) fn visible_lengths(job: &Job<'_>) -> Result<Vec<u32>, ProtocolError> 
     let own = own_lengths(job)?;
     match job.pad_to {
         None => Ok(own),
-        Some(length) => Ok(vec![padded(length); own.len()]),
+        Some(length) => {
+            // The other side's lengths are not known; a scanpath that has no result with any of them is refused here.
+            for length in &own {
+                job.comparison.model().check_lengths(*length as usize, 1)?;
+            }
+            Ok(vec![padded(job, length); own.len()])
+        }
     }
 }
 
 /// The lengths of the other side's scanpaths, if they are hidden.
 pub(super) fn hidden_lengths(job: &Job<'_>) -> Option<Vec<u32>> {
     job.pad_to
-        .map(|length| vec![padded(length); job.peer_count])
+        .map(|length| vec![padded(job, length); job.peer_count])
 }
 
 /// The lengths of the host's and the joining side's scanpath of a pair, as both see them.
 pub(crate) fn lengths_of_pair(job: &Job<'_>, pair: usize) -> Result<(u32, u32), ProtocolError> {
     if let Some(length) = job.pad_to {
-        return Ok((padded(length), padded(length)));
+        return Ok((padded(job, length), padded(job, length)));
     }
     let lengths = || {
         let &(host, join) = job.pairs.get(pair)?;
@@ -57,8 +64,10 @@ pub(crate) fn lengths_of_pair(job: &Job<'_>, pair: usize) -> Result<(u32, u32), 
     lengths().ok_or(ProtocolError::Internal("a length is not known"))
 }
 
-fn padded(length: usize) -> u32 {
-    u32::try_from(length).unwrap_or(u32::MAX)
+/// The letters of every scanpath with its padding.
+fn padded(job: &Job<'_>, length: usize) -> u32 {
+    let more = usize::from(ends_in_padding(job.comparison.metric()));
+    u32::try_from(length.saturating_add(more)).unwrap_or(u32::MAX)
 }
 
 /// Sends the lengths of this side's scanpaths.

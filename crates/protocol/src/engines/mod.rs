@@ -19,7 +19,7 @@ use paillier::PaillierOptions;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use veilpath_channel::Channel;
-use veilpath_metrics::{Comparison, Metric, PairScore, Scanpath};
+use veilpath_metrics::{Comparison, Metric, PairScore, PathDivisor, Scanpath};
 use veilpath_paillier::SecretKey;
 
 /// Which engine computes the scores.
@@ -326,11 +326,22 @@ impl Engine {
 
     /// Whether the engine can compute this metric.
     pub fn can_compute(self, metric: &Metric) -> bool {
+        let on_letters = || {
+            let points = metric.points();
+            points.is_none_or(|points| points.lattice().is_some())
+        };
         match self {
             Engine::Plain => true,
-            Engine::Paillier(_) | Engine::Garbled | Engine::Shares => {
+            Engine::Paillier(_) | Engine::Shares => {
                 metric.is_alignment() || matches!(metric, Metric::SequenceScore)
             }
+            Engine::Garbled => match metric {
+                Metric::SequenceScore => true,
+                Metric::Dtw(_) | Metric::Frechet(_) | Metric::Hausdorff(_) | Metric::Crqa(_) => {
+                    on_letters()
+                }
+                _ => metric.is_alignment(),
+            },
         }
     }
 
@@ -339,9 +350,8 @@ impl Engine {
         let _ = reveal;
         match self {
             Engine::Plain | Engine::Paillier(_) => false,
-            // ScanMatch divides by the longer length, which would have to be secret.
             Engine::Garbled | Engine::Shares => {
-                metric.is_alignment() && !matches!(metric, Metric::ScanMatch { .. })
+                self.can_compute(metric) && !divides_by_length(metric)
             }
         }
     }
@@ -370,5 +380,15 @@ impl Engine {
             Engine::Shares => shares::costs(comparison, work, levels),
         };
         costs.on(link)
+    }
+}
+
+/// Whether a number of the metric is divided by a length, which would have to be secret where lengths are hidden.
+fn divides_by_length(metric: &Metric) -> bool {
+    match metric {
+        Metric::ScanMatch { .. } | Metric::SequenceScore => true,
+        Metric::Dtw(dtw) => dtw.divisor != PathDivisor::None,
+        Metric::Crqa(crqa) => crqa.outputs.iter().any(|output| output.divides_by_length()),
+        _ => false,
     }
 }

@@ -11,8 +11,9 @@ use crate::{
 use proptest::prelude::*;
 use veilpath_channel::{Channel, memory_pair};
 use veilpath_metrics::{
-    Alphabet, Cohort, Comparison, Distance, Encoding, Entry, Grid, LocalScoring, Metric, Notation,
-    PairScore, Scanpath, Substitution, Table,
+    Alphabet, Cohort, Comparison, Crqa, CrqaOutput, Distance, Dtw, Encoding, Entry, Frechet, Grid,
+    Hausdorff, LocalScoring, Metric, Notation, PairScore, PathDivisor, Points, RecurrenceRule,
+    Scanpath, Substitution, Table, Undefined,
 };
 use veilpath_paillier::KeySize;
 
@@ -116,6 +117,55 @@ pub(crate) fn metrics() -> Vec<Metric> {
     ]
 }
 
+/// Measures other than alignments.
+pub(crate) fn measures() -> Vec<Metric> {
+    let points = |wrap| Points::Grid {
+        grid: Grid::new(4, 3).unwrap(),
+        wrap,
+    };
+    let dtw = |wrap, divisor, scale| {
+        Metric::Dtw(Dtw {
+            points: points(wrap),
+            divisor,
+            scale,
+        })
+    };
+    let crqa = |rule, line, outputs: &[CrqaOutput], undefined| {
+        Metric::Crqa(Crqa {
+            rule,
+            line,
+            outputs: outputs.to_vec(),
+            undefined,
+            rounded: true,
+        })
+    };
+    let near = RecurrenceRule::Within {
+        points: points(false),
+        radius: 1.5,
+    };
+    let same = RecurrenceRule::SameLetter;
+    let [rec, det, lam, lam_rows, lam_columns, corm] = CrqaOutput::ALL;
+    vec![
+        Metric::SequenceScore,
+        dtw(false, PathDivisor::None, None),
+        dtw(true, PathDivisor::Lengths, Some(7)),
+        dtw(false, PathDivisor::None, Some(1)),
+        Metric::Frechet(Frechet {
+            points: points(false),
+        }),
+        Metric::Hausdorff(Hausdorff {
+            points: points(true),
+        }),
+        crqa(same, 2, &[rec], Undefined::Missing),
+        crqa(near, 2, &[det], Undefined::Zero),
+        crqa(same, 2, &[rec, det], Undefined::Missing),
+        crqa(near, 3, &[lam, rec, det], Undefined::Zero),
+        crqa(near, 2, &[lam_columns, lam_rows, det], Undefined::Missing),
+        crqa(near, 4, &[corm, lam_rows], Undefined::Missing),
+        crqa(near, 2, &[corm], Undefined::Zero),
+    ]
+}
+
 pub(super) fn cohort(scanpaths: &[Vec<u16>]) -> Cohort {
     Cohort {
         alphabet: Alphabet::letters(LETTERS).unwrap(),
@@ -154,12 +204,10 @@ fn equals_plain_comparison(engine: Engine, metric: &Metric, a: &Cohort, b: &Coho
     for pair in outcome.results.iter() {
         let (x, y) = (&a.entries[pair.a].scanpath, &b.entries[pair.b].scanpath);
         let expected = expected(engine, &comparison, x, y);
-        let similarity = expected.similarity().map_or(Value::Missing, Value::Number);
-        assert_eq!(
-            pair.values,
-            [Value::Number(expected.score()), similarity],
-            "{engine:?} {metric:?}"
-        );
+        let numbers = expected.numbers();
+        let values = numbers.map(|number| number.map_or(Value::Missing, Value::Number));
+        let values: Vec<Value> = values.collect();
+        assert_eq!(pair.values, values, "{engine:?} {metric:?}");
     }
 }
 
@@ -219,7 +267,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
     #[test]
     fn the_plain_engine_gives_the_plain_score(a in scanpaths(70), b in scanpaths(70)) {
-        for metric in metrics() {
+        for metric in metrics().into_iter().chain(measures()) {
             equals_plain_comparison(Engine::Plain, &metric, &cohort(&a), &cohort(&b));
         }
     }
@@ -230,8 +278,10 @@ proptest! {
     #[test]
     fn every_engine_gives_the_plain_score(a in scanpaths(9), b in scanpaths(9)) {
         for engine in engines() {
-            for metric in metrics() {
-                equals_plain_comparison(engine, &metric, &cohort(&a), &cohort(&b));
+            for metric in metrics().into_iter().chain(measures()) {
+                if engine.can_compute(&metric) {
+                    equals_plain_comparison(engine, &metric, &cohort(&a), &cohort(&b));
+                }
             }
         }
     }

@@ -33,6 +33,7 @@ pub struct GroupInputs<'a> {
 /// One side's plan of a question about groups.
 pub struct GroupPlan<'a> {
     pub(super) job: &'a Job<'a>,
+    pub(super) scoring: Scoring,
     pub(super) question: GroupQuestion,
     pub(super) layout: Layout,
     pub(super) coins: Coins,
@@ -141,6 +142,7 @@ impl<'a> GroupPlan<'a> {
         };
         let unit = values.unit() * per_participant;
         let mut plan = Self {
+            scoring: scoring.clone(),
             question,
             coins: Coins::new(inputs.coins),
             minimum: inputs.minimum.into(),

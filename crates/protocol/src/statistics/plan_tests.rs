@@ -1,7 +1,7 @@
 //! Every answer by every engine and metric equals the one in the clear, to the last digit.
 
 use super::numbers_in_the_clear;
-use crate::engines::tests::{LETTERS, metrics};
+use crate::engines::tests::{LETTERS, measures, metrics};
 use crate::outcome::labels;
 use crate::{
     Engine, GroupAnswer, GroupInputs, GroupPlan, GroupSizes, GroupWork, Job, JobError, KeySize,
@@ -226,6 +226,51 @@ fn double_precision_gives_nearly_the_same_means() {
                 "{metric:?}"
             );
         }
+    }
+}
+
+/// A number of a measure: those in the clear, to the last digit, and the means of plain scores. Lengths are hidden where that is possible.
+#[test]
+fn answers_about_other_measures() {
+    let (a, b) = (cohort(4, 1..9, 0, 11), cohort(3, 1..9, 0, 12));
+    let mut cases = 0;
+    for (number, metric) in measures().iter().enumerate() {
+        for engine in [Engine::Garbled, Engine::Shares] {
+            let question = ["test:sites,20", "nearest:2", "histogram:4"][number % 3];
+            for (question, pad_to) in [("groups", None), (question, None), ("groups", Some(8))] {
+                let mut spec = spec(engine, metric, question, &a, &b);
+                spec.pad_to = pad_to;
+                if spec.check().is_err() {
+                    continue;
+                }
+                let case = format!("{question} by {engine:?} and {metric:?}");
+                let expected = expected(&spec, &a, &b).unwrap_or_else(|e| panic!("{case}: {e}"));
+                let found = found(&spec, &a, &b).unwrap_or_else(|e| panic!("{case}: {e}"));
+                assert_eq!(found, expected, "{case}");
+                cases += 1;
+                if question == "groups" {
+                    let error = match metric {
+                        Metric::Dtw(dtw) => dtw.error_bound(9, 9),
+                        _ => 0.0,
+                    };
+                    assert_means(metric, &found, error, &a, &b);
+                }
+            }
+        }
+    }
+    assert!(cases >= 20, "{cases}");
+}
+
+/// Compares means of groups with those of the plain scores.
+fn assert_means(metric: &Metric, found: &GroupAnswer, error: f64, a: &Cohort, b: &Cohort) {
+    let plain = self::found(&spec(Engine::Plain, metric, "groups", a, b), a, b).unwrap();
+    let (GroupAnswer::Means(plain), GroupAnswer::Means(private)) = (&plain, found) else {
+        panic!("not means");
+    };
+    let both = plain.means.iter().flatten();
+    for (plain, private) in both.zip(private.means.iter().flatten()) {
+        let (plain, private) = (plain.unwrap(), private.unwrap());
+        assert!((plain - private).abs() <= error + 1e-4, "{metric:?}");
     }
 }
 

@@ -129,14 +129,15 @@ impl GroupPlan<'_> {
         Ok(own.by_participants.sums_wrapping(&values)?)
     }
 
-    /// The raw result of two scanpaths; with hidden lengths, the adjusted one.
+    /// The raw result of two scanpaths; with hidden lengths, the adjusted one; the distance of a rank.
     pub(super) fn raw(&self, a: &Scanpath, b: &Scanpath) -> Result<i64, ProtocolError> {
         let comparison = &self.job.comparison;
         let raw = comparison.raw(a, b)?;
-        Ok(match self.job.pad_to {
+        let raw = match self.job.pad_to {
             None => raw,
             Some(_) => comparison.model().adjusted(raw, a.len(), b.len()),
-        })
+        };
+        Ok(self.scoring.grouped(raw))
     }
 
     /// This side's shares for all pairs of participants of both sites; 0 for pairs within the other site.

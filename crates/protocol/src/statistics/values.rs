@@ -5,7 +5,7 @@
 //! is `constant + factor·number` modulo 2⁶⁴, and shares of the number become shares of the value without a message.
 
 use crate::ProtocolError;
-use crate::engines::alignment::scoring::Scoring;
+use crate::engines::alignment::scoring::{Scoring, UNITS};
 use veilpath_metrics::{Comparison, Metric};
 use veilpath_statistics::{StatisticsError, check_sum};
 
@@ -158,8 +158,12 @@ impl<'a> Values<'a> {
         self
     }
 
-    /// The score or similarity for a raw result.
+    /// The score or similarity for a raw result, or for the distance of a rank.
+    #[allow(clippy::cast_precision_loss)] // a distance on a grid
     fn number_of(&self, raw: i64, shape: &PairShape) -> Result<f64, ProtocolError> {
+        if self.scoring.distances().is_some() {
+            return Ok(raw as f64 / UNITS);
+        }
         let read = match self.hidden_lengths {
             true => self.comparison.model().read_without_lengths(raw)?,
             false => {

@@ -1,8 +1,8 @@
-//! The costs (or scores) of an alphabet's letters, as inputs of matrix cells.
+//! What pairs of an alphabet's letters give – costs, scores, distances, points – as inputs of matrix cells.
 
 use super::scoring::{Circuit, Scoring};
 use subtle::{Choice, ConditionallySelectable};
-use veilpath_metrics::{Costs, Model, Scores};
+use veilpath_metrics::{Costs, Model, RecurrentLetters, Scores};
 
 /// The largest table of all pairs of letters that is scanned or stored. For larger ones costs are computed on demand,
 /// without looking for a common divisor.
@@ -64,7 +64,9 @@ impl<'a> Inputs<'a> {
     /// much of a scanpath is padding. So the first letter's input is computed in its place and discarded.
     fn input(&self, a: usize, b: usize) -> u64 {
         let padding = self.scoring.padding_letter();
-        let padded = Choice::from(u8::from(a == padding) | u8::from(b == padding));
+        let is_padding = [a, b].map(|letter| Choice::from(u8::from(letter == padding)));
+        let [first, second] = is_padding;
+        let padded = first | second;
         let letter = |place: usize| {
             let place = u64::conditional_select(&(place as u64), &0, padded);
             u16::try_from(place).unwrap_or(0)
@@ -72,24 +74,10 @@ impl<'a> Inputs<'a> {
         let entry = self.model.entry(letter(a), letter(b));
         // Only entries that the cell clips are rounded.
         let entry = entry / i64::try_from(self.scoring.divisor()).unwrap_or(i64::MAX);
-        let input = match &self.circuit {
-            Circuit::Unit(cell) => cell.input(entry == 0),
-            Circuit::Clipped(cell) => cell.input(entry.unsigned_abs()),
-            Circuit::Difference(cell) => cell.input(entry.unsigned_abs()),
-            Circuit::Saving(cell) => cell.input(entry.unsigned_abs()),
-            Circuit::Local(cell) => cell.input(entry),
-        };
-        u64::conditional_select(&input, &self.input_of_padding(), padded)
-    }
-
-    /// A substitution that never pays off.
-    fn input_of_padding(&self) -> u64 {
-        match &self.circuit {
-            // Never padded: two different letters cost less than two gaps with this circuit.
-            Circuit::Unit(cell) => cell.input(false),
-            Circuit::Clipped(cell) => cell.input(2),
-            Circuit::Difference(_) | Circuit::Saving(_) | Circuit::Local(_) => 0,
-        }
+        let input = self.circuit.input(entry);
+        let of_padding = [false, true].map(|both| self.circuit.input_of_padding(both));
+        let of_padding = u64::conditional_select(&of_padding[0], &of_padding[1], first & second);
+        u64::conditional_select(&input, &of_padding, padded)
     }
 }
 
@@ -108,6 +96,7 @@ impl<'a> Entries<'a> {
                 matches!(model.costs, Costs::Unit { .. } | Costs::Index { .. })
             }
             Model::Local(model) => matches!(model.scores, Scores::Unit { .. }),
+            Model::Recurrence(model) => matches!(model.letters, RecurrentLetters::Same),
             _ => false,
         };
         Self {

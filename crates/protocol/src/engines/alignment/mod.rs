@@ -1,7 +1,9 @@
 //! What engines that compute whole alignments have in common: which recurrence a metric is, what its inputs and outputs are, and
 //! how an output becomes an answer.
 
+pub(super) mod circuit;
 pub(super) mod entries;
+mod numbers;
 pub(super) mod results;
 pub(crate) mod scoring;
 pub(super) mod settling;

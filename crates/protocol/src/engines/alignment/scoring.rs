@@ -6,33 +6,71 @@
 //! With hidden lengths every scanpath ends in letters of padding, one letter more than the alphabet has. Padding
 //! against anything costs as much as a deletion and an insertion. (In a local alignment its score is so low that it
 //! is never used.) So it changes no difference between neighbouring cells, and the sum of the last row is the same as
-//! without padding.
+//! without padding. Warping, Fréchet and Hausdorff distances need at least one letter of padding at the end of every scanpath
+//! ([`ends_in_padding`]); their cells say what it costs. In a recurrence plot padding has no points.
+
+pub(in crate::engines) use super::circuit::Circuit;
 
 use super::entries::{Entries, gcd};
-use super::settling::{Settling, Test};
-use crate::{Job, JobError, ProtocolError};
-use std::ops::RangeInclusive;
-use veilpath_metrics::{Bound, Model, ScoreFormula};
+use crate::Job;
+use crate::limit::AnswerSize;
+use veilpath_metrics::{CrqaOutput, Metric, Model, RankModel, ScoreFormula, Undefined};
 use veilpath_mpc::alignment::Fold;
 use veilpath_mpc::circuit::cells::{
-    Cell, ClippedCell, DifferenceCell, LocalCell, SavingCell, UnitCell,
+    ClippedCell, DifferenceCell, FrechetCell, HausdorffCell, LocalCell, SavingCell, UnitCell,
+    WarpingCell,
 };
 use veilpath_mpc::circuit::numbers::bits_for;
+use veilpath_mpc::circuit::recurrence::{RecurrenceOutput, RecurrenceOutputs};
+use veilpath_mpc::ot::lookup::MAX_STRIPS;
 use veilpath_mpc::shares;
+use veilpath_mpc::wavefront::{STRIP_ROWS, Shape};
 
 /// A metric as a circuit.
 #[derive(Clone, Debug)]
 pub(crate) struct Scoring {
-    kind: Kind,
+    pub(super) kind: Kind,
     /// The divisor of all costs.
-    divisor: u64,
+    pub(super) divisor: u64,
     alphabet: u32,
-    padding: Option<Padding>,
+    pub(super) padding: Option<Padding>,
+    /// The distance of each rank, in [`UNITS`], if numbers are ranks.
+    pub(super) distances: Vec<u64>,
+}
+
+/// Units of a distance in answers about groups. A power of two, so that a factor of such a number is not rounded.
+pub(crate) const UNITS: f64 = 65_536.0;
+
+/// The longest scanpaths of some pairs, as far as a circuit depends on them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::engines) struct Longest {
+    /// Of the shorter one of each pair.
+    shorter: u32,
+    /// Of the longer one.
+    longer: u32,
+}
+
+impl Longest {
+    /// Those of one pair.
+    pub(in crate::engines) fn of(rows: u32, columns: u32) -> Self {
+        Self {
+            shorter: rows.min(columns),
+            longer: rows.max(columns),
+        }
+    }
+
+    /// Those of two sets of pairs.
+    pub(in crate::engines) fn max(self, other: Self) -> Self {
+        Self {
+            shorter: self.shorter.max(other.shorter),
+            longer: self.longer.max(other.longer),
+        }
+    }
 }
 
 /// Costs and scores are divided by the common divisor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     /// Gaps of 1, substitutions of 0 or 1.
     Unit,
     /// Gaps of 1, substitutions of 0, 1 or 2.
@@ -41,25 +79,23 @@ enum Kind {
     Difference { insert: u64, delete: u64 },
     /// A local alignment; `best` is the largest score of two letters.
     Local { gap: u64, best: u64 },
+    /// Dynamic time warping; `largest` is the largest distance of two letters.
+    Warping { largest: u64 },
+    /// The discrete Fréchet distance; `largest` is the largest rank of a distance.
+    Frechet { largest: u64 },
+    /// The Hausdorff distance; `largest` is the largest rank of a distance.
+    Hausdorff { largest: u64 },
+    /// A recurrence plot.
+    Recurrence(RecurrenceOutputs),
 }
 
 /// Hidden lengths.
 #[derive(Clone, Copy, Debug)]
-struct Padding {
+pub(super) struct Padding {
     /// The padded length of every scanpath.
-    length: u32,
+    pub(super) length: u32,
     /// What each letter adds to a maximised score, divided like the costs; `None` if the result is a cost.
-    reward: Option<u64>,
-}
-
-/// The cell of some comparisons.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::engines) enum Circuit {
-    Unit(UnitCell),
-    Clipped(ClippedCell),
-    Difference(DifferenceCell),
-    Saving(SavingCell),
-    Local(LocalCell),
+    pub(super) reward: Option<u64>,
 }
 
 /// A metric on shares.
@@ -90,6 +126,7 @@ impl Scoring {
             },
             _ => None,
         };
+        let ranks = |model: &RankModel| entries.largest(model.ranks.largest().into(), 1);
         let (kind, divisor) = match model {
             Model::Global(costs) => {
                 let (insert, delete) = (u64::from(costs.insert), u64::from(costs.delete));
@@ -116,8 +153,29 @@ impl Scoring {
                 };
                 (kind, divisor)
             }
+            Model::Warping(warping) => {
+                let divisor = entries.divisor(0, u64::MAX);
+                let most = u64::from(warping.largest(alphabet)) / divisor;
+                let largest = entries.largest(most, divisor);
+                (Kind::Warping { largest }, divisor)
+            }
+            Model::Bottleneck(model) => {
+                let largest = ranks(model);
+                (Kind::Frechet { largest }, 1)
+            }
+            Model::Hausdorff(model) => {
+                let largest = ranks(model);
+                (Kind::Hausdorff { largest }, 1)
+            }
+            Model::Recurrence(model) => {
+                let outputs: Vec<_> = model.outputs.iter().map(output_of).collect();
+                let undefined_is_zero = model.undefined == Undefined::Zero;
+                let outputs =
+                    RecurrenceOutputs::new(&outputs, model.line as usize, undefined_is_zero);
+                (Kind::Recurrence(outputs), 1)
+            }
             // Refused before anything is computed: `Engine::can_compute`.
-            _ => (Kind::Unit, 1),
+            Model::Clear => (Kind::Unit, 1),
         };
         Self {
             kind,
@@ -127,6 +185,13 @@ impl Scoring {
                 length,
                 reward: reward.map(|reward| reward / divisor),
             }),
+            distances: match (model, kind) {
+                (Model::Bottleneck(model), Kind::Frechet { largest })
+                | (Model::Hausdorff(model), Kind::Hausdorff { largest }) => {
+                    distances(model, largest)
+                }
+                _ => Vec::new(),
+            },
         }
     }
 
@@ -144,8 +209,9 @@ impl Scoring {
         self.divisor
     }
 
-    /// The circuit for matrices whose smaller side has at most this length.
-    pub(in crate::engines) fn circuit(&self, shorter: u32) -> Circuit {
+    /// The circuit for matrices of scanpaths up to these lengths.
+    pub(in crate::engines) fn circuit(&self, longest: Longest) -> Circuit {
+        let padded = self.padding.is_some();
         match self.kind {
             Kind::Unit => Circuit::Unit(UnitCell),
             Kind::Clipped => Circuit::Clipped(ClippedCell),
@@ -156,9 +222,19 @@ impl Scoring {
                 Circuit::Difference(DifferenceCell::new(insert + delete))
             }
             Kind::Local { gap, best } => {
-                let largest = u64::from(shorter) * best;
+                let largest = u64::from(longest.shorter) * best;
                 Circuit::Local(LocalCell::new(largest, best, gap))
             }
+            Kind::Warping { largest } => {
+                // Padding adds nothing to a sum.
+                let longer = self
+                    .padding
+                    .map_or(longest.longer, |padding| padding.length);
+                Circuit::Warping(WarpingCell::new(largest, longer.into(), padded))
+            }
+            Kind::Frechet { largest } => Circuit::Frechet(FrechetCell::new(largest, padded)),
+            Kind::Hausdorff { largest } => Circuit::Hausdorff(HausdorffCell::new(largest, padded)),
+            Kind::Recurrence(outputs) => Circuit::Recurrence(outputs.cell()),
         }
     }
 
@@ -184,6 +260,8 @@ impl Scoring {
                 };
                 (cell, Circuit::Local(LocalCell::new(largest, best, gap)))
             }
+            // Refused before anything is computed: `Engine::can_compute`.
+            _ => (shares::Cell::Unit, Circuit::Unit(UnitCell)),
         };
         OnShares {
             cell,
@@ -198,206 +276,69 @@ impl Scoring {
         match self.kind {
             Kind::Local { .. } => Fold::Max,
             Kind::Difference { insert, delete } if is_wide(insert + delete) => Fold::Unwrap,
+            Kind::Warping { .. } | Kind::Frechet { .. } => Fold::Last,
+            Kind::Hausdorff { .. } => Fold::Max,
+            Kind::Recurrence(outputs) => Fold::Recurrence(outputs),
             _ => Fold::Sum,
         }
     }
 
-    /// The numbers that matrices of this shape can have.
-    fn numbers(&self, rows: u32, columns: u32) -> RangeInclusive<u64> {
-        let (rows, columns) = (u64::from(rows), u64::from(columns));
-        let shorter = rows.min(columns);
-        // Letters of the evaluator that must be inserted: 2 for each is in the sum.
-        let inserted = 2 * columns.saturating_sub(rows);
+    /// About how many AND gates a pair needs besides those of its matrix cells, where these are many.
+    pub(in crate::engines) fn gates_per_pair(&self, rows: u32, columns: u32) -> u64 {
+        let borders = u64::from(rows) + u64::from(columns);
         match self.kind {
-            Kind::Unit => inserted..=inserted + shorter,
-            Kind::Clipped => inserted..=2 * columns,
-            Kind::Difference { insert, delete } => 0..=shorter.saturating_mul(insert + delete),
-            Kind::Local { best, .. } => 0..=shorter.saturating_mul(best),
+            // The largest of all rows and columns.
+            Kind::Hausdorff { largest } => 2 * bits_for(largest) as u64 * borders,
+            Kind::Recurrence(outputs) => {
+                let points = RecurrenceOutput::Points.bits(shape(rows, columns)) as u64;
+                let longer = bits_for(rows.max(columns).into()) as u64;
+                let of_output = |output: RecurrenceOutput| match output {
+                    RecurrenceOutput::Points => 0,
+                    // Weights of diagonals, and a longer division.
+                    RecurrenceOutput::Centre => {
+                        borders * longer * longer / 2 + 36 * (points + longer)
+                    }
+                    // The ends of lines, a product and a division.
+                    _ => borders + 36 * points,
+                };
+                outputs.iter().map(of_output).sum()
+            }
+            _ => 0,
         }
     }
 
-    /// The most that the numbers of matrices with one more letter of the shorter side can differ by.
-    pub(in crate::engines) fn most_per_letter(&self) -> u64 {
+    /// How much an output can say about a scanpath, whatever the other side does and however long its scanpaths are.
+    pub(in crate::engines) fn answer_size(&self) -> AnswerSize {
+        if let Some(padding) = self.padding {
+            return AnswerSize::Bits(self.opened_bits(padding.length, padding.length));
+        }
         match self.kind {
-            Kind::Unit => 1,
-            Kind::Clipped => 2,
-            Kind::Difference { insert, delete } => insert + delete,
-            Kind::Local { best, .. } => best,
-        }
-    }
-
-    /// The most bits of an output that are opened. With hidden lengths all outputs are as wide as the longest needs.
-    pub(in crate::engines) fn opened_bits(&self, rows: u32, columns: u32) -> usize {
-        match (self.padding, self.settling()) {
-            (None, _) => self.output_bits(rows, columns),
-            (Some(_), Some(settling)) => settling.width,
-            (Some(padding), None) => self.circuit(padding.length).result_wires(),
-        }
-    }
-
-    /// Bits of the output for a matrix of this shape. The lowest ones tell possible numbers apart, and no others are opened: a
-    /// side that makes the circuit compute something else learns no more bits than a result of this pair has.
-    pub(in crate::engines) fn output_bits(&self, rows: u32, columns: u32) -> usize {
-        let numbers = self.numbers(rows, columns);
-        bits_for(numbers.end() - numbers.start())
-    }
-
-    /// The raw result for an output; `None` if no matrix of this shape has such a result.
-    pub(in crate::engines) fn raw(&self, output: u64, rows: u32, columns: u32) -> Option<i64> {
-        let (least, most) = self.numbers(rows, columns).into_inner();
-        let bits = self.output_bits(rows, columns);
-        let mask = u64::MAX >> (u64::BITS as usize - bits.min(64));
-        if output & !mask != 0 {
-            return None;
-        }
-        let number = least.checked_add(output.wrapping_sub(least) & mask)?;
-        if number > most {
-            return None;
-        }
-        let (rows, columns, number) = (rows.into(), columns.into(), i128::from(number));
-        let value = match self.kind {
-            Kind::Unit | Kind::Clipped => rows - columns + number,
-            Kind::Difference { .. } => self.gaps(rows, columns) - number,
-            Kind::Local { .. } => number,
-        };
-        i64::try_from(value * i128::from(self.divisor)).ok()
-    }
-
-    /// The raw result as a linear function of the number of a matrix: a constant, and what the number is multiplied with. With hidden
-    /// lengths the number has been settled.
-    pub(crate) fn linear(&self, rows: u32, columns: u32) -> Result<[i64; 2], ProtocolError> {
-        let (rows, columns) = (i128::from(rows), i128::from(columns));
-        let (constant, factor) = match (self.padding, self.kind) {
-            (Some(_), _) => {
-                let offset = self.settling().map_or(0, |settling| settling.offset);
-                (-offset, 1)
+            // Letters of the longer scanpath that are inserted are known beforehand.
+            Kind::Unit => AnswerSize::BitsOf(1),
+            Kind::Clipped => AnswerSize::BitsOf(2),
+            Kind::Difference { insert, delete } => AnswerSize::BitsOf(insert + delete),
+            Kind::Local { best, .. } => AnswerSize::BitsOf(best),
+            Kind::Warping { largest } => {
+                AnswerSize::Bits(bits_for(largest.saturating_mul(MOST_LETTERS.into())))
             }
-            (None, Kind::Unit | Kind::Clipped) => (rows - columns, 1),
-            (None, Kind::Difference { .. }) => (self.gaps(rows, columns), -1),
-            (None, Kind::Local { .. }) => (0, 1),
-        };
-        let scaled = |number: i128| {
-            let number = number * i128::from(self.divisor);
-            i64::try_from(number).map_err(|_| ProtocolError::Job(JobError::CostsTooLarge))
-        };
-        Ok([scaled(constant)?, scaled(factor)?])
-    }
-
-    /// Bits of the number of a matrix of this shape, if nothing of it is cut off.
-    pub(crate) fn whole_bits(&self, rows: u32, columns: u32) -> usize {
-        match self.padding {
-            Some(_) => self.opened_bits(rows, columns),
-            None => bits_for(*self.numbers(rows, columns).end()),
-        }
-    }
-
-    /// The raw result of a pair without cells.
-    pub(crate) fn without_cells(&self, rows: u32, columns: u32) -> Result<i64, ProtocolError> {
-        let number = *self.numbers(rows, columns).start();
-        let mask = (1 << self.output_bits(rows, columns)) - 1;
-        self.raw(number & mask, rows, columns)
-            .ok_or(ProtocolError::Job(JobError::CostsTooLarge))
-    }
-
-    /// The bit of a number that says whether the raw result is within a bound.
-    pub(in crate::engines) fn test(&self, bound: Bound, rows: u32, columns: u32) -> Test {
-        let (rows, columns) = (i128::from(rows), i128::from(columns));
-        match (self.kind, self.divided(bound)) {
-            (Kind::Unit | Kind::Clipped, Bound::AtMost(most)) => {
-                Test::at_most(i128::from(most) - rows + columns)
+            Kind::Frechet { largest } | Kind::Hausdorff { largest } => {
+                AnswerSize::Bits(bits_for(largest))
             }
-            (Kind::Difference { .. }, Bound::AtMost(most)) => {
-                Test::at_least(self.gaps(rows, columns) - i128::from(most))
-            }
-            (Kind::Local { .. }, Bound::AtMost(most)) => Test::at_most(most.into()),
-            (_, Bound::AtLeast(least)) => Test::at_least(least.into()),
-        }
-    }
-
-    /// How hidden lengths enter the result; local scores do not depend on them.
-    pub(in crate::engines) fn settling(&self) -> Option<Settling> {
-        let padding = self.padding?;
-        let (insert, delete, constant, largest) = match self.kind {
-            Kind::Local { .. } => return None,
-            // The sum Σ of the padded matrix is 2·L minus what the letters save, and so is the sum of all gaps.
-            Kind::Unit | Kind::Clipped => (1, 1, -2 * i128::from(padding.length), 2),
-            Kind::Difference { insert, delete } => {
-                (i128::from(insert), i128::from(delete), 0, insert + delete)
-            }
-        };
-        let subtract_from_gaps = matches!(self.kind, Kind::Difference { .. });
-        let length = i128::from(padding.length);
-        let (per_host_letter, per_join_letter, constant, subtract) = match padding.reward {
-            None => (delete, insert, constant, subtract_from_gaps),
-            Some(reward) => {
-                let reward = i128::from(reward);
-                (
-                    reward - delete,
-                    reward - insert,
-                    -constant,
-                    !subtract_from_gaps,
-                )
-            }
-        };
-        let offset = (per_host_letter.abs() + per_join_letter.abs()) * length
-            + constant.abs()
-            + i128::from(largest) * length;
-        Some(Settling {
-            width: bits_for(u64::try_from(2 * offset).unwrap_or(u64::MAX)),
-            subtract,
-            per_host_letter,
-            per_join_letter,
-            constant,
-            offset,
-        })
-    }
-
-    /// The settled result for a number: the user's score is computed from it if lengths are hidden.
-    pub(in crate::engines) fn settled(&self, number: u64) -> Option<i64> {
-        match self.settling() {
-            Some(settling) => {
-                let value = i128::from(number) - settling.offset;
-                self.within(value, -settling.offset, settling.offset)
-            }
-            None => {
-                let length = self.padding.map_or(0, |padding| padding.length);
-                self.raw(number, length, length)
+            Kind::Recurrence(outputs) => {
+                // Shares have the same bits for all shapes; points as many as a letter has matrix cells.
+                let points = |output: &RecurrenceOutput| *output == RecurrenceOutput::Points;
+                let shares = outputs.iter().filter(|output| !points(output));
+                let shares: usize = shares.map(|output| output.bits(shape(0, 0))).sum();
+                match outputs.iter().any(|output| points(&output)) {
+                    false => AnswerSize::Bits(shares),
+                    true => AnswerSize::BitsOf(
+                        u64::from(MOST_LETTERS)
+                            .checked_shl(u32::try_from(shares).unwrap_or(u32::MAX))
+                            .unwrap_or(u64::MAX),
+                    ),
+                }
             }
         }
-    }
-
-    /// The bit of a settled number that says whether it is within a bound.
-    pub(in crate::engines) fn settled_test(&self, bound: Bound) -> Test {
-        let offset = self.settling().map_or(0, |settling| settling.offset);
-        match self.divided(bound) {
-            Bound::AtMost(most) => Test::at_most(i128::from(most) + offset),
-            Bound::AtLeast(least) => Test::at_least(i128::from(least) + offset),
-        }
-    }
-
-    fn gaps(&self, rows: i128, columns: i128) -> i128 {
-        match self.kind {
-            Kind::Difference { insert, delete } => {
-                rows * i128::from(delete) + columns * i128::from(insert)
-            }
-            _ => rows + columns,
-        }
-    }
-
-    /// The bound after division: a multiple of the divisor is within it if and only if the quotient is.
-    fn divided(&self, bound: Bound) -> Bound {
-        let divisor = i64::try_from(self.divisor).unwrap_or(i64::MAX);
-        match bound {
-            Bound::AtMost(most) => Bound::AtMost(most.div_euclid(divisor)),
-            Bound::AtLeast(least) => Bound::AtLeast(-(-least).div_euclid(divisor)),
-        }
-    }
-
-    fn within(&self, value: i128, least: i128, most: i128) -> Option<i64> {
-        if !(least..=most).contains(&value) {
-            return None;
-        }
-        i64::try_from(value * i128::from(self.divisor)).ok()
     }
 }
 
@@ -406,39 +347,41 @@ fn is_wide(insertion_and_deletion: u64) -> bool {
     bits_for(insertion_and_deletion) >= 5
 }
 
-impl Circuit {
-    /// AND gates of a cell.
-    pub(in crate::engines) fn and_gates(&self) -> u64 {
-        let gates = match self {
-            Circuit::Unit(cell) => cell.and_gates(),
-            Circuit::Clipped(cell) => cell.and_gates(),
-            Circuit::Difference(cell) => cell.and_gates(),
-            Circuit::Saving(cell) => cell.and_gates(),
-            Circuit::Local(cell) => cell.and_gates(),
-        };
-        gates as u64
-    }
+/// Whether hidden lengths need one letter more than the longest scanpath has, so that every scanpath ends in padding.
+pub(crate) fn ends_in_padding(metric: &Metric) -> bool {
+    matches!(
+        metric,
+        Metric::Dtw(_) | Metric::Frechet(_) | Metric::Hausdorff(_)
+    )
+}
 
-    /// Wires of a column's result.
-    pub(super) fn result_wires(&self) -> usize {
-        match self {
-            Circuit::Unit(cell) => cell.result_wires(),
-            Circuit::Clipped(cell) => cell.result_wires(),
-            Circuit::Difference(cell) => cell.result_wires(),
-            Circuit::Saving(cell) => cell.result_wires(),
-            Circuit::Local(cell) => cell.result_wires(),
-        }
-    }
+/// The distances of all ranks up to the largest, in [`UNITS`].
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // distances on a grid
+fn distances(model: &RankModel, largest: u64) -> Vec<u64> {
+    let ranks = 0..=u32::try_from(largest).unwrap_or(u32::MAX);
+    let distances = ranks.map_while(|rank| model.ranks.distance(rank));
+    distances
+        .map(|distance| (distance * UNITS).round() as u64)
+        .collect()
+}
 
-    /// Input wires of a cell.
-    pub(in crate::engines) fn input_wires(&self) -> u64 {
-        let wires = match self {
-            Circuit::Unit(cell) => cell.input_wires(),
-            Circuit::Clipped(cell) => cell.input_wires(),
-            Circuit::Difference(cell) => cell.input_wires(),
-            Circuit::Saving(cell) => cell.input_wires(),
-            Circuit::Local(cell) => cell.input_wires(),
-        };
-        wires as u64
+fn output_of(output: &CrqaOutput) -> RecurrenceOutput {
+    match output {
+        CrqaOutput::Rec => RecurrenceOutput::Points,
+        CrqaOutput::Det => RecurrenceOutput::Diagonals,
+        CrqaOutput::Lam => RecurrenceOutput::RowsAndColumns,
+        CrqaOutput::LamRows => RecurrenceOutput::Rows,
+        CrqaOutput::LamColumns => RecurrenceOutput::Columns,
+        CrqaOutput::Corm => RecurrenceOutput::Centre,
     }
 }
+
+pub(super) fn shape(rows: u32, columns: u32) -> Shape {
+    Shape {
+        rows: rows as usize,
+        columns: columns as usize,
+    }
+}
+
+/// The longest scanpath that the look-up can number.
+pub(in crate::engines) const MOST_LETTERS: u32 = MAX_STRIPS * STRIP_ROWS as u32;

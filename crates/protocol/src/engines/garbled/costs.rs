@@ -3,7 +3,7 @@
 use super::hello::workers_of;
 use super::schedule::Sizes;
 use crate::Work;
-use crate::engines::alignment::scoring::Scoring;
+use crate::engines::alignment::scoring::{Longest, Scoring};
 use crate::estimate::Costs;
 use veilpath_metrics::Comparison;
 use veilpath_mpc::alignment::{LOOKAHEAD, slab_count};
@@ -43,12 +43,14 @@ const PORTION_WAITS: u64 = 2;
 /// What a job will cost between sides with this many cores. All comparisons count as the mean one.
 #[allow(clippy::cast_precision_loss)] // an estimate
 pub(crate) fn costs(comparison: &Comparison, work: &Work, cores: u32) -> Costs {
-    // Whether there is padding changes the cell; how much does not.
-    let padding = work.padded.then_some(1);
-    let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), padding);
     let (rows, columns) = work.mean_matrix();
-    let circuit = scoring.circuit(u32::try_from(rows.min(columns)).unwrap_or(u32::MAX));
+    let [height, width] = [rows, columns].map(|it| u32::try_from(it).unwrap_or(u32::MAX));
+    let padding = work.padded.then_some(height.max(width));
+    let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), padding);
+    let circuit = scoring.circuit(Longest::of(height, width));
+    let of_pairs = scoring.gates_per_pair(height, width);
     let gates = work.cells.saturating_mul(circuit.and_gates());
+    let gates = gates.saturating_add(work.pairs.saturating_mul(of_pairs));
     let wires = work.cells.saturating_mul(circuit.input_wires());
     let letters = scoring.letters() as u64;
     let bits_per_letter = u64::from(u64::BITS - letters.saturating_sub(1).leading_zeros());

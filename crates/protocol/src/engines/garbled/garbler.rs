@@ -5,9 +5,10 @@ use super::hello::negotiate;
 use super::outputs::{bits_of, reduce_to_output, settle};
 use super::schedule::{Portion, Schedule};
 use super::workers::{garbler_channels, stage_result};
+use crate::engines::alignment::circuit::{Circuit, with_cell};
 use crate::engines::alignment::entries::Inputs;
 use crate::engines::alignment::results::{Opened, Results, complete, store};
-use crate::engines::alignment::scoring::Circuit;
+
 use crate::engines::alignment::work::{joined, timed};
 use crate::{Answer, Job, Observer, ProtocolError};
 use rand::CryptoRng;
@@ -166,23 +167,9 @@ impl<'a> StageGarbler<'a, '_> {
         let fold = self.schedule.scoring.fold();
         let letters = self.letters;
         let on_cells = |cells: usize| self.observer.cells(cells as u64);
-        let mut numbers = match &portion.circuit {
-            Circuit::Unit(cell) => {
-                session.align(cell, fold, letters, &comparisons, channel, &on_cells)
-            }
-            Circuit::Clipped(cell) => {
-                session.align(cell, fold, letters, &comparisons, channel, &on_cells)
-            }
-            Circuit::Difference(cell) => {
-                session.align(cell, fold, letters, &comparisons, channel, &on_cells)
-            }
-            Circuit::Saving(cell) => {
-                session.align(cell, fold, letters, &comparisons, channel, &on_cells)
-            }
-            Circuit::Local(cell) => {
-                session.align(cell, fold, letters, &comparisons, channel, &on_cells)
-            }
-        }?;
+        let mut numbers = with_cell!(&portion.circuit, cell => {
+            session.align(cell, fold, letters, &comparisons, channel, &on_cells)
+        })?;
         if let Some(settling) = self.schedule.scoring.settling() {
             let terms = members
                 .iter()

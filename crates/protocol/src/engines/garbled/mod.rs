@@ -47,6 +47,18 @@
 //! | all other global alignments, ScanMatch among them: an insertion and a deletion cost C together, w = ⌈log₂(C + 1)⌉ | 6·w − 2 for w < 5, 5·w + 2 from there on | w |
 //! | local alignments with w bits for the largest score and two gaps | at most 10·w − 2 | at most w |
 //!
+//! | other measures | AND gates per matrix cell | bits looked up |
+//! |---|---|---|
+//! | sequence score: gaps of 1, substitutions of 0 or 2 | 5 | 2 |
+//! | dynamic time warping: the longer length times the largest distance has w bits | 5·w − 1; 6·w − 1 with hidden lengths | those of a distance; one more with hidden lengths |
+//! | discrete Fréchet distance: w bits for the rank of a distance | 6·w | w |
+//! | Hausdorff distance: w bits for the rank of a distance | 4·w, and 2·w for each row and column | w |
+//! | recurrence: points; and for each direction of lines of at least L points | 1; and 3 for L = 2, ⌈log₂ L⌉ + 3 for longer lines | 1 |
+//!
+//! Of a recurrence plot only the agreed numbers come out, packed into one output: counts stay inside the circuit, and shares of points are
+//! divided and rounded there (`veilpath_mpc::circuit::recurrence`). A Fréchet or Hausdorff distance comes out as a rank, which has fewer
+//! bits than a distance; in answers about groups it becomes a distance inside the circuit, because ranks cannot be added.
+//!
 //! The raw result is an integer, exactly that of the plain comparison. A circuit outputs that integer (or a number
 //! from which the public lengths give it), a settled number to which hidden lengths were added inside the circuit, or
 //! the bit of a threshold. The bound of a threshold as an integer is public, so comparing with it inside the circuit
@@ -90,7 +102,7 @@ pub(crate) use costs::costs;
 pub(crate) use evaluator::join;
 pub(crate) use garbler::host;
 
-use super::alignment::scoring::Scoring;
+use super::alignment::scoring::{Longest, Scoring};
 use crate::limit::AnswerSize;
 use crate::{JobSize, Revealed, Role, Spec};
 use schedule::Sizes;
@@ -140,21 +152,16 @@ pub(crate) fn revealed(spec: &Spec) -> Vec<Revealed> {
     all
 }
 
-/// AND gates of one matrix cell, where `shorter` is the length of the shorter scanpath (only local alignments depend
-/// on it).
-pub fn and_gates_per_cell(comparison: &Comparison, shorter: usize) -> u64 {
+/// AND gates of one matrix cell of two scanpaths of this length (only local alignments and dynamic time warping depend on it).
+pub fn and_gates_per_cell(comparison: &Comparison, length: usize) -> u64 {
     let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), None);
-    let shorter = u32::try_from(shorter).unwrap_or(u32::MAX);
-    scoring.circuit(shorter).and_gates()
+    let length = u32::try_from(length).unwrap_or(u32::MAX);
+    scoring.circuit(Longest::of(length, length)).and_gates()
 }
 
 /// How many bits the output of a pair has where scores are revealed. Nobody learns more of the pair, whatever it does.
 pub(crate) fn answer_size(comparison: &Comparison, pad_to: Option<u32>) -> AnswerSize {
-    let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), pad_to);
-    match pad_to {
-        None => AnswerSize::BitsOf(scoring.most_per_letter()),
-        Some(length) => AnswerSize::Bits(scoring.opened_bits(length, length)),
-    }
+    Scoring::new(comparison.model(), comparison.alphabet().size(), pad_to).answer_size()
 }
 
 /// Bytes of a worker's buffers.
@@ -167,8 +174,9 @@ const KEPT_KEY_BYTES: u64 = 64 << 20;
 /// worker the columns of one portion.
 pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSize) -> u64 {
     let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), pad_to);
-    let shorter = size.host.longest.min(size.join.longest);
-    let circuit = scoring.circuit(u32::try_from(shorter).unwrap_or(u32::MAX));
+    let [host, join] = [size.host.longest, size.join.longest]
+        .map(|longest| u32::try_from(longest).unwrap_or(u32::MAX));
+    let circuit = scoring.circuit(Longest::of(host, join));
     let sizes = Sizes::default();
     // A portion ends with the pair that exceeds its gates.
     let cells = sizes.portion_gates / circuit.and_gates().max(1);

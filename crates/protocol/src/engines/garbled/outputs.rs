@@ -9,6 +9,7 @@ use veilpath_channel::Channel;
 use veilpath_mpc::circuit::Party;
 use veilpath_mpc::circuit::numbers::bits_for;
 use veilpath_mpc::circuit::reduce::{Number, Operation, Pair, pairwise, public_number};
+use veilpath_mpc::circuit::tables::entries;
 
 /// Adds the terms of the two sides for their lengths; `hosts` and `joins` have `width` wires for each number.
 pub(super) fn settle<P: Party>(
@@ -50,17 +51,19 @@ pub(super) fn reduce_to_output<P: Party>(
     members: &[Member],
     mut numbers: Vec<Number<P::Label>>,
 ) -> Result<Vec<Number<P::Label>>, ProtocolError> {
+    if let (Reveal::Group(_), Some(distances)) = (job.reveal, schedule.scoring.distances()) {
+        let width = schedule.scoring.whole_bits(0, 0);
+        return Ok(entries(party, channel, distances, &numbers, width)?);
+    }
     let Reveal::Threshold(threshold) = job.reveal else {
         // With hidden lengths all pairs look alike, and so do their outputs.
         for (number, member) in numbers.iter_mut().zip(members) {
             let (rows, columns) = schedule.lengths(job, member.pair);
-            if job.pad_to.is_none() {
-                let scoring = &schedule.scoring;
-                number.truncate(match job.reveal {
-                    Reveal::Group(_) => scoring.whole_bits(rows, columns),
-                    _ => scoring.output_bits(rows, columns),
-                });
-            }
+            let scoring = &schedule.scoring;
+            number.truncate(match job.reveal {
+                Reveal::Group(_) => scoring.whole_bits(rows, columns),
+                _ => scoring.opened_bits(rows, columns),
+            });
         }
         return Ok(numbers);
     };

@@ -1,14 +1,12 @@
 //! In which portions the pairs are compared. Both sides compute the same schedule from the lengths.
 
 use crate::engines::alignment::results::{Opened, decode};
-use crate::engines::alignment::scoring::{Circuit, Scoring};
+use crate::engines::alignment::scoring::{Circuit, Longest, MOST_LETTERS, Scoring};
 use crate::engines::opening::open;
 use crate::{Job, JobError, Misbehaviour, ProtocolError, Role};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use veilpath_channel::Channel;
-use veilpath_mpc::ot::lookup::MAX_STRIPS;
-use veilpath_mpc::wavefront::STRIP_ROWS;
 
 /// How large the pieces of a run are. Both sides must use the same; tests use small ones.
 #[derive(Clone, Copy, Debug)]
@@ -36,9 +34,6 @@ impl Default for Sizes {
     }
 }
 
-/// The longest scanpath that the look-up can number.
-const MOST_LETTERS: u32 = MAX_STRIPS * STRIP_ROWS as u32;
-
 /// Memory that one of the evaluator's scanpaths may take on a side: labels of its letters' keys and of the wires of a
 /// column.
 const MOST_COLUMN_BYTES: u64 = 2 << 30;
@@ -59,7 +54,7 @@ pub(super) fn label_bytes(scoring: &Scoring, circuit: &Circuit) -> LabelBytes {
     const SHARE_BYTES: u64 = 2 * 48;
     LabelBytes {
         letter: 16 * bits + 32,
-        column: 16 * 3 * circuit.input_wires() + SHARE_BYTES,
+        column: 16 * (2 * circuit.input_wires() + circuit.down_wires()) + SHARE_BYTES,
     }
 }
 
@@ -143,8 +138,7 @@ impl Schedule {
             let lengths = self.open.iter().map(|&pair| self.lengths(job, pair));
             lengths.map(|pair| side(&pair)).max().unwrap_or(0)
         };
-        let shorter = self.open.iter().map(|&pair| self.shorter(job, pair)).max();
-        let circuit = self.scoring.circuit(shorter.unwrap_or(0));
+        let circuit = self.scoring.circuit(self.longest(job));
         let bytes = label_bytes(&self.scoring, &circuit);
         u64::from(longest(|pair| pair.1)).saturating_mul(bytes.letter + bytes.column)
     }
@@ -156,8 +150,7 @@ impl Schedule {
     }
 
     fn portions(&self, job: &Job<'_>, workers: usize, sizes: Sizes) -> Vec<Portion> {
-        let longest = self.open.iter().map(|&pair| self.shorter(job, pair)).max();
-        let gates = self.scoring.circuit(longest.unwrap_or(0)).and_gates();
+        let gates = self.scoring.circuit(self.longest(job)).and_gates();
         let gates_of = |pair: usize| {
             let (rows, columns) = self.lengths(job, pair);
             (u64::from(rows) * u64::from(columns)).saturating_mul(gates)
@@ -170,25 +163,33 @@ impl Schedule {
             workers => (all / (4 * workers as u64)).clamp(sizes.least_gates, sizes.portion_gates),
         };
         let mut portions = Vec::new();
-        let (mut first, mut sum, mut shorter) = (0, 0u64, 0);
+        let (mut first, mut sum, mut longest) = (0, 0u64, Longest::default());
         for (place, &pair) in self.open.iter().enumerate() {
             sum = sum.saturating_add(gates_of(pair));
-            shorter = shorter.max(self.shorter(job, pair));
+            longest = longest.max(self.longest_of_pair(job, pair));
             let next = place + 1;
             if sum >= most || next - first == sizes.portion_pairs || next == self.open.len() {
                 portions.push(Portion {
                     places: first..next,
-                    circuit: self.scoring.circuit(shorter),
+                    circuit: self.scoring.circuit(longest),
                 });
-                (first, sum, shorter) = (next, 0, 0);
+                (first, sum, longest) = (next, 0, Longest::default());
             }
         }
         portions
     }
 
-    fn shorter(&self, job: &Job<'_>, pair: usize) -> u32 {
+    fn longest_of_pair(&self, job: &Job<'_>, pair: usize) -> Longest {
         let (rows, columns) = self.lengths(job, pair);
-        rows.min(columns)
+        Longest::of(rows, columns)
+    }
+
+    /// The longest scanpaths of all pairs.
+    fn longest(&self, job: &Job<'_>) -> Longest {
+        let pairs = self.open.iter();
+        pairs
+            .map(|&pair| self.longest_of_pair(job, pair))
+            .fold(Longest::default(), Longest::max)
     }
 
     fn stages(&self, job: &Job<'_>, workers: usize, sizes: Sizes) -> Vec<Stage> {

@@ -5,6 +5,7 @@ mod bits;
 mod channels;
 mod hostile;
 mod lengths;
+mod measures;
 mod outputs;
 mod scores;
 mod stages;

@@ -1,0 +1,238 @@
+//! From the number of a matrix to the raw result, and what is known of both beforehand.
+
+use super::scoring::{Kind, Longest, Scoring, shape};
+use super::settling::{Settling, Test};
+use crate::{JobError, ProtocolError};
+use std::ops::RangeInclusive;
+use veilpath_metrics::Bound;
+use veilpath_mpc::circuit::numbers::bits_for;
+
+impl Scoring {
+    /// The numbers that matrices of this shape can have.
+    fn numbers(&self, rows: u32, columns: u32) -> RangeInclusive<u64> {
+        let shape = shape(rows, columns);
+        let (rows, columns) = (u64::from(rows), u64::from(columns));
+        let shorter = rows.min(columns);
+        // Letters of the evaluator that must be inserted: 2 for each is in the sum.
+        let inserted = 2 * columns.saturating_sub(rows);
+        match self.kind {
+            Kind::Unit => inserted..=inserted + shorter,
+            Kind::Clipped => inserted..=2 * columns,
+            Kind::Difference { insert, delete } => 0..=shorter.saturating_mul(insert + delete),
+            Kind::Local { best, .. } => 0..=shorter.saturating_mul(best),
+            Kind::Warping { largest } => 0..=rows.max(columns).saturating_mul(largest),
+            Kind::Frechet { largest } | Kind::Hausdorff { largest } => 0..=largest,
+            Kind::Recurrence(outputs) => {
+                let bits: usize = outputs.iter().map(|output| output.bits(shape)).sum();
+                0..=u64::MAX >> (64 - bits.clamp(1, 64))
+            }
+        }
+    }
+
+    /// The most bits of an output that are opened. With hidden lengths all outputs are as wide as the longest needs.
+    pub(in crate::engines) fn opened_bits(&self, rows: u32, columns: u32) -> usize {
+        match (self.padding, self.settling()) {
+            (None, _) => self.output_bits(rows, columns),
+            (Some(_), Some(settling)) => settling.width,
+            (Some(padding), None) => match self.kind {
+                Kind::Local { .. } => {
+                    let longest = Longest::of(padding.length, padding.length);
+                    self.circuit(longest).result_wires()
+                }
+                _ => self.output_bits(padding.length, padding.length),
+            },
+        }
+    }
+
+    /// Bits of the output for a matrix of this shape. The lowest ones tell possible numbers apart, and no others are opened: a
+    /// side that makes the circuit compute something else learns no more bits than a result of this pair has.
+    pub(in crate::engines) fn output_bits(&self, rows: u32, columns: u32) -> usize {
+        let numbers = self.numbers(rows, columns);
+        bits_for(numbers.end() - numbers.start())
+    }
+
+    /// The raw result for an output; `None` if no matrix of this shape has such a result.
+    pub(in crate::engines) fn raw(&self, output: u64, rows: u32, columns: u32) -> Option<i64> {
+        let (least, most) = self.numbers(rows, columns).into_inner();
+        let bits = self.output_bits(rows, columns);
+        let mask = u64::MAX >> (u64::BITS as usize - bits.min(64));
+        if output & !mask != 0 {
+            return None;
+        }
+        let number = least.checked_add(output.wrapping_sub(least) & mask)?;
+        if number > most {
+            return None;
+        }
+        if let Kind::Recurrence(outputs) = self.kind
+            && !outputs.accept(number, shape(rows, columns))
+        {
+            return None;
+        }
+        let (rows, columns, number) = (rows.into(), columns.into(), i128::from(number));
+        let value = match self.kind {
+            Kind::Unit | Kind::Clipped => rows - columns + number,
+            Kind::Difference { .. } => self.gaps(rows, columns) - number,
+            _ => number,
+        };
+        i64::try_from(value * i128::from(self.divisor)).ok()
+    }
+
+    /// The raw result as a linear function of the number of a matrix: a constant, and what the number is multiplied with. With hidden
+    /// lengths the number has been settled.
+    pub(crate) fn linear(&self, rows: u32, columns: u32) -> Result<[i64; 2], ProtocolError> {
+        let (rows, columns) = (i128::from(rows), i128::from(columns));
+        let (constant, factor) = match (self.padding, self.kind) {
+            (Some(_), _) => {
+                let offset = self.settling().map_or(0, |settling| settling.offset);
+                (-offset, 1)
+            }
+            (None, Kind::Unit | Kind::Clipped) => (rows - columns, 1),
+            (None, Kind::Difference { .. }) => (self.gaps(rows, columns), -1),
+            // Ranks have become distances.
+            (None, _) => (0, 1),
+        };
+        let scaled = |number: i128| {
+            let number = number * i128::from(self.divisor);
+            i64::try_from(number).map_err(|_| ProtocolError::Job(JobError::CostsTooLarge))
+        };
+        Ok([scaled(constant)?, scaled(factor)?])
+    }
+
+    /// Bits of the number of a matrix of this shape, if nothing of it is cut off.
+    pub(crate) fn whole_bits(&self, rows: u32, columns: u32) -> usize {
+        if let Some(largest) = self.distances.iter().max() {
+            return bits_for(*largest);
+        }
+        match self.padding {
+            Some(_) => self.opened_bits(rows, columns),
+            None => bits_for(*self.numbers(rows, columns).end()),
+        }
+    }
+
+    /// The raw result of a pair without cells.
+    pub(crate) fn without_cells(&self, rows: u32, columns: u32) -> Result<i64, ProtocolError> {
+        let number = *self.numbers(rows, columns).start();
+        let mask = (1 << self.output_bits(rows, columns)) - 1;
+        self.raw(number & mask, rows, columns)
+            .ok_or(ProtocolError::Job(JobError::CostsTooLarge))
+    }
+
+    /// The bit of a number that says whether the raw result is within a bound.
+    pub(in crate::engines) fn test(&self, bound: Bound, rows: u32, columns: u32) -> Test {
+        let (rows, columns) = (i128::from(rows), i128::from(columns));
+        match (self.kind, self.divided(bound)) {
+            (Kind::Unit | Kind::Clipped, Bound::AtMost(most)) => {
+                Test::at_most(i128::from(most) - rows + columns)
+            }
+            (Kind::Difference { .. }, Bound::AtMost(most)) => {
+                Test::at_least(self.gaps(rows, columns) - i128::from(most))
+            }
+            (_, Bound::AtMost(most)) => Test::at_most(most.into()),
+            (_, Bound::AtLeast(least)) => Test::at_least(least.into()),
+        }
+    }
+
+    /// How hidden lengths enter the result; only those of global alignments depend on them.
+    pub(in crate::engines) fn settling(&self) -> Option<Settling> {
+        let padding = self.padding?;
+        let (insert, delete, constant, largest) = match self.kind {
+            Kind::Local { .. }
+            | Kind::Warping { .. }
+            | Kind::Frechet { .. }
+            | Kind::Hausdorff { .. }
+            | Kind::Recurrence(_) => return None,
+            // The sum Σ of the padded matrix is 2·L minus what the letters save, and so is the sum of all gaps.
+            Kind::Unit | Kind::Clipped => (1, 1, -2 * i128::from(padding.length), 2),
+            Kind::Difference { insert, delete } => {
+                (i128::from(insert), i128::from(delete), 0, insert + delete)
+            }
+        };
+        let subtract_from_gaps = matches!(self.kind, Kind::Difference { .. });
+        let length = i128::from(padding.length);
+        let (per_host_letter, per_join_letter, constant, subtract) = match padding.reward {
+            None => (delete, insert, constant, subtract_from_gaps),
+            Some(reward) => {
+                let reward = i128::from(reward);
+                (
+                    reward - delete,
+                    reward - insert,
+                    -constant,
+                    !subtract_from_gaps,
+                )
+            }
+        };
+        let offset = (per_host_letter.abs() + per_join_letter.abs()) * length
+            + constant.abs()
+            + i128::from(largest) * length;
+        Some(Settling {
+            width: bits_for(u64::try_from(2 * offset).unwrap_or(u64::MAX)),
+            subtract,
+            per_host_letter,
+            per_join_letter,
+            constant,
+            offset,
+        })
+    }
+
+    /// In answers about groups, the distance of each rank, if numbers are ranks. The largest rank is the last.
+    pub(crate) fn distances(&self) -> Option<&[u64]> {
+        (!self.distances.is_empty()).then_some(&self.distances)
+    }
+
+    /// In answers about groups, the number behind a raw result: its distance, if it is a rank.
+    pub(crate) fn grouped(&self, raw: i64) -> i64 {
+        let rank = usize::try_from(raw).unwrap_or(usize::MAX);
+        match self.distances.get(rank) {
+            Some(distance) => i64::try_from(*distance).unwrap_or(i64::MAX),
+            None => raw,
+        }
+    }
+
+    /// The settled result for a number: the user's score is computed from it if lengths are hidden.
+    pub(in crate::engines) fn settled(&self, number: u64) -> Option<i64> {
+        match self.settling() {
+            Some(settling) => {
+                let value = i128::from(number) - settling.offset;
+                self.within(value, -settling.offset, settling.offset)
+            }
+            None => {
+                let length = self.padding.map_or(0, |padding| padding.length);
+                self.raw(number, length, length)
+            }
+        }
+    }
+
+    /// The bit of a settled number that says whether it is within a bound.
+    pub(in crate::engines) fn settled_test(&self, bound: Bound) -> Test {
+        let offset = self.settling().map_or(0, |settling| settling.offset);
+        match self.divided(bound) {
+            Bound::AtMost(most) => Test::at_most(i128::from(most) + offset),
+            Bound::AtLeast(least) => Test::at_least(i128::from(least) + offset),
+        }
+    }
+
+    fn gaps(&self, rows: i128, columns: i128) -> i128 {
+        match self.kind {
+            Kind::Difference { insert, delete } => {
+                rows * i128::from(delete) + columns * i128::from(insert)
+            }
+            _ => rows + columns,
+        }
+    }
+
+    /// The bound after division: a multiple of the divisor is within it if and only if the quotient is.
+    fn divided(&self, bound: Bound) -> Bound {
+        let divisor = i64::try_from(self.divisor).unwrap_or(i64::MAX);
+        match bound {
+            Bound::AtMost(most) => Bound::AtMost(most.div_euclid(divisor)),
+            Bound::AtLeast(least) => Bound::AtLeast(-(-least).div_euclid(divisor)),
+        }
+    }
+
+    fn within(&self, value: i128, least: i128, most: i128) -> Option<i64> {
+        if !(least..=most).contains(&value) {
+            return None;
+        }
+        i64::try_from(value * i128::from(self.divisor)).ok()
+    }
+}

@@ -1,0 +1,258 @@
+//! Measures other than alignments: scores, bits, hidden lengths, and how many bits are opened.
+
+use super::channels::Recorder;
+use super::*;
+use crate::engines::alignment::scoring::Scoring;
+use crate::engines::tests::measures;
+use crate::{Capability, Reveal, Unsupported};
+use veilpath_channel::Counted;
+use veilpath_metrics::{
+    Alphabet, Crqa, CrqaOutput, Dtw, Frechet, Grid, Hausdorff, Model, PathDivisor, Points,
+    RecurrenceRule, Threshold, Undefined,
+};
+
+const PADDING: usize = 14;
+
+fn hides(metric: &Metric) -> bool {
+    Engine::Garbled.can_hide_lengths(metric, Reveal::Score)
+}
+
+#[test]
+fn scores_are_those_of_the_plain_comparison() {
+    for (seed, metric) in measures().iter().enumerate() {
+        let a = random_cohort(9, 1..40, seed as u64);
+        let b = random_cohort(8, 1..30, 30 + seed as u64);
+        let scores = expected(metric, &a, &b);
+        for partitioning in [one_worker(), in_pieces(3)] {
+            let ends = run(
+                &spec(metric, &a, &b),
+                &a,
+                &b,
+                (partitioning, partitioning),
+                5,
+            );
+            assert_eq!(ends.host.as_ref(), Ok(&scores), "{metric:?}");
+            assert_eq!(ends.join.as_ref(), Ok(&scores), "{metric:?}");
+        }
+    }
+}
+
+/// More than one strip of rows, and counters that overflow their pending bits.
+#[test]
+fn long_scanpaths_have_their_scores() {
+    for (seed, metric) in measures().iter().enumerate() {
+        let a = random_cohort(2, 129..150, seed as u64);
+        let b = random_cohort(2, 1..280, 30 + seed as u64);
+        let scores = expected(metric, &a, &b);
+        let ends = run(
+            &spec(metric, &a, &b),
+            &a,
+            &b,
+            (one_worker(), one_worker()),
+            5,
+        );
+        assert_eq!(ends.join.as_ref(), Ok(&scores), "{metric:?}");
+    }
+}
+
+/// Runs every threshold around some scores, with lengths hidden or not.
+fn check_thresholds(metric: &Metric, a: &Cohort, b: &Cohort, pad_to: Option<u32>) -> usize {
+    let scores = expected(metric, a, b);
+    let middle = scores[scores.len() / 2].pair_score().unwrap().score();
+    let mut runs = 0;
+    for value in [middle.next_down(), middle, middle.next_up(), 1e6, 0.5, 99.9] {
+        let threshold = Threshold::new(value).unwrap();
+        let mut spec = spec(metric, a, b);
+        spec.pad_to = pad_to;
+        spec.reveal = Reveal::Threshold(threshold);
+        if spec.check().is_err() {
+            continue;
+        }
+        runs += 1;
+        let bits = scores.iter().map(|answer| {
+            let score = answer.pair_score().unwrap();
+            Answer::Within(threshold.admits(metric, &score))
+        });
+        let bits: Vec<Answer> = bits.collect();
+        let ends = run(&spec, a, b, (one_worker(), one_worker()), 5);
+        assert_eq!(ends.host, Ok(bits), "{metric:?} {value}");
+    }
+    runs
+}
+
+#[test]
+fn thresholds_agree_with_scores() {
+    let mut runs = 0;
+    for (seed, metric) in measures().iter().enumerate() {
+        let a = random_cohort(6, 1..12, seed as u64);
+        let b = random_cohort(6, 1..12, 20 + seed as u64);
+        runs += check_thresholds(metric, &a, &b, None);
+    }
+    assert!(runs > 35, "{runs}");
+}
+
+#[test]
+fn hidden_lengths_change_no_score() {
+    for (seed, metric) in measures().iter().enumerate().filter(|(_, it)| hides(it)) {
+        let a = random_cohort(6, 1..PADDING + 1, seed as u64);
+        let b = random_cohort(7, 1..PADDING + 1, 30 + seed as u64);
+        let mut spec = spec(metric, &a, &b);
+        spec.pad_to = Some(PADDING as u32);
+        let scores = expected(metric, &a, &b);
+        for partitioning in [one_worker(), in_pieces(2)] {
+            let ends = run(&spec, &a, &b, (partitioning, partitioning), 5);
+            assert_eq!(ends.host.as_ref(), Ok(&scores), "{metric:?}");
+            assert_eq!(ends.join.as_ref(), Ok(&scores), "{metric:?}");
+            let cells = spec.cells(&crate::count_pairs(spec.pairs, &a, &b));
+            assert_eq!(*ends.of_host.cells.lock().unwrap(), cells);
+        }
+        check_thresholds(metric, &a, &b, spec.pad_to);
+    }
+}
+
+#[test]
+fn transcripts_of_different_lengths_have_equal_shapes() {
+    let path = |length: usize, seed: u64| random_cohort(2, length..length + 1, seed);
+    for metric in measures().iter().filter(|metric| hides(metric)) {
+        let shapes = [(1, 14), (14, 1), (7, 8), (1, 1), (14, 14)].map(|(m, n)| {
+            let (a, b) = (path(m, 1), path(n, 2));
+            let mut spec = spec(metric, &a, &b);
+            spec.pad_to = Some(PADDING as u32);
+            let both = (one_worker(), one_worker());
+            let (ends, [host, join]) = run_over(&spec, (&a, &b), both, Recorder::pair(), 3);
+            assert!(ends.host.is_ok() && ends.join.is_ok());
+            [host.shape(), join.shape()]
+        });
+        assert!(shapes.iter().all(|shape| shape == &shapes[0]), "{metric:?}");
+    }
+}
+
+#[test]
+fn numbers_that_need_lengths_are_refused_where_lengths_are_hidden() {
+    let a = cohort(&[vec![1, 2]]);
+    let mut refusals = 0;
+    for metric in measures().iter().filter(|metric| !hides(metric)) {
+        let mut spec = spec(metric, &a, &a);
+        spec.pad_to = Some(9);
+        let expected = Unsupported {
+            engine: "garbled",
+            capability: Capability::HiddenLengths(metric.name()),
+            instead: Vec::new(),
+        };
+        assert_eq!(
+            spec.check().unwrap_err(),
+            ProtocolError::Unsupported(expected)
+        );
+        refusals += 1;
+    }
+    assert_eq!(refusals, 7);
+}
+
+/// The table of `docs/engines.md`: AND gates and bytes of a cell for a grid of 7 × 7 and scanpaths of 100 letters.
+#[test]
+fn cells_cost_the_documented_gates_and_bytes() {
+    let grid = Grid::new(7, 7).unwrap();
+    let points = Points::Grid { grid, wrap: false };
+    let crqa = |outputs: &[CrqaOutput]| {
+        Metric::Crqa(Crqa {
+            rule: RecurrenceRule::SameLetter,
+            line: 2,
+            outputs: outputs.to_vec(),
+            undefined: Undefined::Missing,
+            rounded: true,
+        })
+    };
+    let [rec, det, lam, _, _, corm] = CrqaOutput::ALL;
+    let dtw = Metric::Dtw(Dtw {
+        points,
+        divisor: PathDivisor::None,
+        scale: None,
+    });
+    let random = |seed: u64| {
+        let mut rng = ChaCha20Rng::seed_from_u64(seed);
+        let letters = |_| (0..100).map(|_| rng.random_range(0..49)).collect();
+        let mut cohort = cohort(&(0..2).map(letters).collect::<Vec<_>>());
+        cohort.alphabet = Alphabet::letters(49).unwrap();
+        cohort
+    };
+    let (a, b) = (random(1), random(2));
+    for (metric, gates, bytes) in [
+        (Metric::SequenceScore, 5, 181),
+        (dtw, 84, 2790),
+        (Metric::Frechet(Frechet { points }), 30, 1012),
+        (Metric::Hausdorff(Hausdorff { points }), 20, 698),
+        (crqa(&[rec]), 1, 43),
+        (crqa(&[rec, det]), 4, 141),
+        (crqa(&[rec, det, lam, corm]), 10, 352),
+    ] {
+        let comparison = Comparison::new(metric.clone(), a.alphabet).unwrap();
+        assert_eq!(super::super::and_gates_per_cell(&comparison, 100), gates);
+        let (left, right) = memory_pair();
+        let ends = (Counted::new(left), Counted::new(right));
+        let both = (one_worker(), one_worker());
+        let (ends, counted) = run_over(&spec(&metric, &a, &b), (&a, &b), both, ends, 1);
+        assert_eq!(ends.host, Ok(expected(&metric, &a, &b)));
+        let sent: u64 = counted.iter().map(|end| end.traffic().sent).sum();
+        // Starting the session takes as much however many cells there are.
+        let per_cell = (sent - 14_000) as f64 / 40_000.0;
+        println!("{}: {gates} gates, {per_cell:.1} bytes", metric.name());
+        assert!(
+            (per_cell - f64::from(bytes)).abs() < 2.0,
+            "{metric:?}: {per_cell}"
+        );
+    }
+}
+
+/// An empty scanpath has no such score. Both sides say so, or where lengths are hidden, the one that has it, before anything is sent.
+#[test]
+fn empty_scanpaths_are_refused() {
+    let (empty, some) = (cohort(&[vec![]]), cohort(&[vec![3, 3, 4]]));
+    for metric in measures() {
+        if metric == Metric::SequenceScore {
+            continue;
+        }
+        let mut spec = spec(&metric, &empty, &some);
+        let ends = run(&spec, &empty, &some, (one_worker(), one_worker()), 5);
+        for end in [ends.host, ends.join] {
+            assert!(matches!(end, Err(ProtocolError::Metric(_))), "{metric:?}");
+        }
+        if hides(&metric) {
+            spec.pad_to = Some(9);
+            let own = scanpaths(&empty);
+            let job = Job::new(&spec, Role::Host, &own, 1, &[(0, 0)]).unwrap();
+            let (mut channel, _) = memory_pair();
+            let mut rng = ChaCha20Rng::seed_from_u64(1);
+            let end = host_with(&job, &mut channel, &(), one_worker(), &mut rng);
+            assert!(matches!(end, Err(ProtocolError::Metric(_))), "{metric:?}");
+        }
+    }
+}
+
+/// Every possible output is a raw result that the model reads, and no other bits are.
+#[test]
+fn outputs_are_the_possible_numbers() {
+    for metric in measures() {
+        let alphabet = random_cohort(0, 1..2, 1).alphabet;
+        let comparison = Comparison::new(metric.clone(), alphabet).unwrap();
+        let scoring = Scoring::new(comparison.model(), alphabet.size(), None);
+        for (rows, columns) in [(1, 1), (1, 9), (9, 1), (3, 4)] {
+            let bits = scoring.output_bits(rows, columns);
+            let all = (0..1u64 << bits.min(18)).filter_map(|it| scoring.raw(it, rows, columns));
+            let mut all: Vec<i64> = all.collect();
+            let count = all.len();
+            all.sort_unstable();
+            all.dedup();
+            assert_eq!(all.len(), count, "{metric:?} {rows} × {columns}");
+            assert!(count > 1, "{metric:?} {rows} × {columns}");
+            assert_eq!(scoring.raw(1 << bits, rows, columns), None);
+            for raw in all {
+                let read = comparison.read(raw, rows as usize, columns as usize);
+                assert!(read.is_ok(), "{metric:?} {raw}");
+            }
+        }
+        if let Model::Recurrence(model) = comparison.model() {
+            let bits = u32::try_from(scoring.output_bits(9, 7)).unwrap();
+            assert_eq!(model.bits(9, 7), Ok(bits));
+        }
+    }
+}
