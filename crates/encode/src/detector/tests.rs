@@ -1,5 +1,7 @@
 //! The fixations of pymovements on the same samples, and what it leaves open.
 
+mod naive;
+
 use super::*;
 use crate::ReadOptions;
 use crate::Space;
