@@ -1,8 +1,11 @@
 //! One test body for every engine and metric: the answers of both roles follow from the plain comparison of each pair.
 
+mod measures;
 mod thresholds;
 mod traffic;
 mod vectors;
+
+pub(crate) use measures::measures;
 
 use crate::{
     Engine, Job, Link, PaillierOptions, PairRule, ProtocolError, Role, Spec, Value, Work,
@@ -11,9 +14,8 @@ use crate::{
 use proptest::prelude::*;
 use veilpath_channel::{Channel, memory_pair};
 use veilpath_metrics::{
-    Alphabet, Cohort, Comparison, Crqa, CrqaOutput, Distance, Dtw, Encoding, Entry, Frechet, Grid,
-    Hausdorff, LocalScoring, Metric, Notation, PairScore, PathDivisor, Points, RecurrenceRule,
-    Scanpath, Substitution, Table, Undefined,
+    Alphabet, Cohort, Comparison, Distance, Encoding, Entry, Grid, LocalScoring, Metric, Notation,
+    PairScore, Scanpath, Substitution, Table,
 };
 use veilpath_paillier::KeySize;
 
@@ -114,55 +116,6 @@ pub(crate) fn metrics() -> Vec<Metric> {
             gap: -0.5,
             scale: None,
         },
-    ]
-}
-
-/// Measures other than alignments.
-pub(crate) fn measures() -> Vec<Metric> {
-    let points = |wrap| Points::Grid {
-        grid: Grid::new(4, 3).unwrap(),
-        wrap,
-    };
-    let dtw = |wrap, divisor, scale| {
-        Metric::Dtw(Dtw {
-            points: points(wrap),
-            divisor,
-            scale,
-        })
-    };
-    let crqa = |rule, line, outputs: &[CrqaOutput], undefined| {
-        Metric::Crqa(Crqa {
-            rule,
-            line,
-            outputs: outputs.to_vec(),
-            undefined,
-            rounded: true,
-        })
-    };
-    let near = RecurrenceRule::Within {
-        points: points(false),
-        radius: 1.5,
-    };
-    let same = RecurrenceRule::SameLetter;
-    let [rec, det, lam, lam_rows, lam_columns, corm] = CrqaOutput::ALL;
-    vec![
-        Metric::SequenceScore,
-        dtw(false, PathDivisor::None, None),
-        dtw(true, PathDivisor::Lengths, Some(7)),
-        dtw(false, PathDivisor::None, Some(1)),
-        Metric::Frechet(Frechet {
-            points: points(false),
-        }),
-        Metric::Hausdorff(Hausdorff {
-            points: points(true),
-        }),
-        crqa(same, 2, &[rec], Undefined::Missing),
-        crqa(near, 2, &[det], Undefined::Zero),
-        crqa(same, 2, &[rec, det], Undefined::Missing),
-        crqa(near, 3, &[lam, rec, det], Undefined::Zero),
-        crqa(near, 2, &[lam_columns, lam_rows, det], Undefined::Missing),
-        crqa(near, 4, &[corm, lam_rows], Undefined::Missing),
-        crqa(near, 2, &[corm], Undefined::Zero),
     ]
 }
 
