@@ -72,6 +72,17 @@ impl GroupQuestion {
         }
     }
 
+    /// Whether the answer names single scanpaths of the host.
+    pub fn names_scanpaths(self) -> bool {
+        matches!(
+            self,
+            Self::Nearest {
+                rate_only: false,
+                ..
+            }
+        )
+    }
+
     /// Whether it compares participants: the score of two participants is the mean over their pairs of scanpaths.
     pub(crate) fn scores_participants(self) -> bool {
         matches!(

@@ -10,6 +10,7 @@
 //!
 //! | engine | what a partner that cheats can do | values |
 //! |---|---|---|
+//! | any with halves, `nearest:K` | have another function of a scanpath opened in place of its group | 32, the most groups |
 //! | any, with a threshold | make the one bit mean something else | 2 |
 //! | `garbled` | change looked-up costs (joining side) or garble another circuit (host) | 2 to the number of output bits |
 //! | `shares` | change shared numbers (either side) | 2 to the number of output bits |
@@ -24,7 +25,7 @@
 //! then the limit assumes [`UNDECLARED_LETTERS`]. What the partner declares does not count: it would raise this side's limit.
 
 use crate::engines::{garbled, paillier};
-use crate::{Engine, Reveal, Spec};
+use crate::{Engine, GroupSizes, Reveal, Spec};
 use veilpath_metrics::{Comparison, Costs, CrqaOutput, Distance, MetricError, Model, Scores};
 use veilpath_mpc::circuit::numbers::bits_for;
 
@@ -62,6 +63,10 @@ impl DefaultLimit {
     pub fn new(spec: &Spec, declared_letters: Option<u32>) -> Result<Self, MetricError> {
         let answer = match spec.reveal {
             Reveal::Threshold(_) => AnswerSize::Bits(1),
+            // One of so many groups for each scanpath.
+            Reveal::Group(question) if question.names_scanpaths() && spec.engine.has_halves() => {
+                AnswerSize::Bits(bits_for(GroupSizes::MAX_GROUPS as u64 - 1))
+            }
             // An answer about groups has limits of its own; pairs count as if scores came out.
             Reveal::Score | Reveal::Group(_) => {
                 let comparison = Comparison::new(spec.metric.clone(), spec.alphabet)?;
@@ -274,8 +279,12 @@ mod tests {
         assert!((bound - 6.7).abs() < 0.05, "{bound}");
         let mut bit = spec(Metric::Levenshtein, 26);
         bit.reveal = Reveal::Threshold(Threshold::new(12.0).unwrap());
-        let bit = DefaultLimit::new(&bit, Some(26)).unwrap();
-        assert_eq!(bit.comparisons(20), 47);
+        let of_bit = DefaultLimit::new(&bit, Some(26)).unwrap();
+        assert_eq!(of_bit.comparisons(20), 47);
+        // A group out of 32 has five bits.
+        bit.reveal = "nearest:5".parse().unwrap();
+        let nearest = DefaultLimit::new(&bit, Some(26)).unwrap();
+        assert_eq!(nearest.comparisons(20), 9);
     }
 
     /// A matrix owner that cheats reads a letter from each opened number, 51 letters with 21 possible numbers: 26 pairs.

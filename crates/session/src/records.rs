@@ -35,9 +35,27 @@ impl AgreedPairs<'_> {
         comparisons
     }
 
+    /// One for each scanpath of this side about which an answer about groups says something on its own: it counts like a comparison.
+    /// `None` if the answer has no such part, or the pairs are counted anyway.
+    pub(crate) fn counted_by_answer(&self) -> Option<Vec<u64>> {
+        let question = self.spec.reveal.group_question()?;
+        let is_about_ours = self.role == Role::Host && question.names_scanpaths();
+        let to_peer = self.spec.reveal_to.includes(self.role.other());
+        (is_about_ours && to_peer && self.spec.engine.has_halves()).then(|| {
+            let compared = self.comparisons(0..self.pairs.len()).into_iter();
+            compared.map(|count| count.min(1)).collect()
+        })
+    }
+
     /// The comparisons of each scanpath of this side that the journal knows of: pairs whose half was sent or, for an engine
     /// without halves, starts.
     pub(crate) fn known(&self, journal: &Journal) -> Vec<u64> {
+        if let Some(counted) = self.counted_by_answer() {
+            return match journal.is_sent(self.pairs.len()) {
+                true => counted,
+                false => vec![0; self.scanpaths],
+            };
+        }
         let halves = self.spec.engine.has_halves();
         let mut known = vec![0; self.scanpaths];
         for pair in 0..self.pairs.len() {

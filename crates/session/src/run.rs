@@ -98,6 +98,9 @@ impl AgreedSession {
         }
         let disclosure = self.disclosure();
         self.sign_intent(&disclosure)?;
+        if let Some((ledger, charge)) = self.agreement.learned_pairs.take() {
+            ledger.charge(charge)?;
+        }
         self.open_coins()?;
         self.describe()?;
         self.resend()?;

@@ -5,7 +5,7 @@ use crate::channel::SecureChannel;
 use crate::checksummed::ChecksummedChannel;
 use crate::connection::SharedConnection;
 use crate::control::{self, Tag};
-use crate::disclosure::DisclosureLimits;
+use crate::disclosure::{Charge, DisclosureLedger, DisclosureLimits};
 use crate::engine_decision::{EngineDecision, EngineReason};
 use crate::error::{DeclineReason, NetworkError};
 use crate::groups::GroupAgreement;
@@ -110,6 +110,8 @@ pub(crate) struct Agreement {
     pub(crate) resume: Resume,
     /// What the agreement says about groups, if its answer is about them.
     pub(crate) group: Option<GroupAgreement>,
+    /// What the ledger of answers about groups will remember, if the other side learns single pairs.
+    pub(crate) learned_pairs: Option<(DisclosureLedger, Charge)>,
     /// The tag of the computation that starts now.
     pub(crate) run: u64,
     /// Whether the number of this agreement is a new one.

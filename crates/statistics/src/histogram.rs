@@ -38,16 +38,13 @@ pub fn histogram(
     Ok(counts)
 }
 
-/// Hides counts below the minimum. Where there are any, the smallest of the others is hidden, too (of several the first),
+/// Hides counts that are not to be shown. Where there are any, the smallest of the others is hidden, too (of several the first),
 /// so that the total does not give them away.
-pub fn suppress_small(counts: &[u64], minimum: u64) -> Vec<Option<u64>> {
-    let shown = |count: u64| count >= minimum;
-    let mut kept: Vec<Option<u64>> = counts
-        .iter()
-        .map(|&count| shown(count).then_some(count))
-        .collect();
+pub fn suppress_small(counts: &[u64], is_shown: &[bool]) -> Vec<Option<u64>> {
+    let both = counts.iter().zip(is_shown);
+    let mut kept: Vec<Option<u64>> = both.map(|(&count, shown)| shown.then_some(count)).collect();
     if kept.contains(&None) {
-        let others = (0..counts.len()).filter(|&bin| shown(counts[bin]));
+        let others = (0..kept.len()).filter(|&bin| is_shown[bin]);
         if let Some(smallest) = others.min_by_key(|&bin| counts[bin]) {
             kept[smallest] = None;
         }
@@ -83,11 +80,11 @@ mod tests {
     #[test]
     fn small_counts_are_hidden_with_another() {
         assert_eq!(
-            suppress_small(&[9, 2, 7, 7], 5),
+            suppress_small(&[9, 2, 7, 7], &[true, false, true, true]),
             [Some(9), None, None, Some(7)]
         );
-        assert_eq!(suppress_small(&[9, 8], 5), [Some(9), Some(8)]);
-        assert_eq!(suppress_small(&[9, 0], 5), [None, None]);
-        assert_eq!(suppress_small(&[1, 2], 5), [None, None]);
+        assert_eq!(suppress_small(&[9, 8], &[true; 2]), [Some(9), Some(8)]);
+        assert_eq!(suppress_small(&[9, 0], &[true, false]), [None, None]);
+        assert_eq!(suppress_small(&[1, 2], &[false; 2]), [None, None]);
     }
 }

@@ -294,7 +294,7 @@ impl Writer<'_> {
                 policy.minimum_group()
             ));
             items.push(format!(
-                "a partner gets at most {} answers about groups, over all sessions",
+                "a partner gets at most {} answers about groups, over all sessions; one with several numbers about the same people counts several times",
                 policy.answers_per_partner()
             ));
         }

@@ -101,10 +101,11 @@ pub(super) fn finished(name: Option<&str>, completed: &CompletedSession, summary
 /// The limits on the answer: those of an answer about groups, and comparisons per scanpath if they count.
 fn bounds(summary: &AgreementSummary) -> String {
     let groups = summary.groups.as_ref().map(group_limit);
-    match (groups, summary.engine.engine.has_halves()) {
-        // Nobody learns anything about single pairs, so comparisons do not count.
-        (Some(groups), true) => groups,
-        (Some(groups), false) => format!("{groups}\nlimit: {}", limit(&summary.limit)),
+    let counts = !summary.engine.engine.has_halves() || summary.limit.after > 0;
+    match (groups, counts) {
+        // Nobody learns anything about single scanpaths, so comparisons do not count.
+        (Some(groups), false) => groups,
+        (Some(groups), true) => format!("{groups}\nlimit: {}", limit(&summary.limit)),
         (None, _) => limit(&summary.limit),
     }
 }

@@ -3,9 +3,10 @@
 use super::plan::GroupPlan;
 use super::rounding::without_low_bits;
 use crate::{GroupQuestion, ProtocolError};
+use std::collections::BTreeSet;
 use veilpath_metrics::Metric;
 use veilpath_statistics::{
-    CrossTest, LabelTest, PairMatrix, TestResult, group_sums, histogram, majority, nearest,
+    CrossTest, LabelTest, PairMatrix, TestResult, bin_of, group_sums, histogram, majority, nearest,
     suppress_small,
 };
 
@@ -93,7 +94,7 @@ fn exact_numbers(
         }
         GroupQuestion::Histogram { .. } => {
             let counts = histogram(values.iter().copied(), &host.compared_edges()?)?;
-            let counts = suppress_small(&counts, host.minimum);
+            let counts = suppress_small(&counts, &host.bins_with_enough(values, &counts)?);
             let shown = counts.iter().map(|count| i64::from(count.is_some()));
             let counts = counts.iter().map(|count| count.unwrap_or(0).cast_signed());
             shown.chain(counts).collect()
@@ -102,6 +103,22 @@ fn exact_numbers(
 }
 
 impl GroupPlan<'_> {
+    /// Whether the pairs in each bin are of enough participants of each side.
+    fn bins_with_enough(&self, values: &[i64], counts: &[u64]) -> Result<Vec<bool>, ProtocolError> {
+        if self.minimum == 0 {
+            return Ok(vec![true; counts.len()]);
+        }
+        let (edges, participants) = (self.compared_edges()?, self.participants_of_pairs());
+        let mut found = vec![[const { BTreeSet::new() }; 2]; counts.len()];
+        for (pair, value) in values.iter().enumerate() {
+            for (side, found) in found[bin_of(*value, &edges)].iter_mut().enumerate() {
+                found.insert(participants.of_pair[side][pair]);
+            }
+        }
+        let enough = |found: &BTreeSet<usize>| found.len() as u64 >= self.minimum;
+        Ok(found.iter().map(|sides| sides.iter().all(enough)).collect())
+    }
+
     /// The value of a pair's raw result.
     #[cfg(test)]
     pub(crate) fn value_of_raw(&self, pair: usize, raw: i64) -> Result<i64, ProtocolError> {

@@ -163,6 +163,9 @@ impl GroupQuestion {
                 let edges = u64::from(bins).saturating_sub(1);
                 operations.signs(group.pairs * edges, VALUE_BITS);
                 operations.lift(group.pairs * edges, 1);
+                let present = (host + join) * u64::from(bins);
+                operations.signs(present, u64::from((group.pairs | 1).ilog2()) + 2);
+                operations.lift(present, 1);
                 operations.rounds += u64::from(bins) * 8;
             }
         }

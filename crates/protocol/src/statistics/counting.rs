@@ -13,68 +13,134 @@ pub(crate) struct HistogramShares {
     pub(crate) counts: Numbers,
 }
 
+/// Who the pairs of a histogram are about, as both sides know it.
+pub(crate) struct PairParticipants {
+    /// For each pair, the participant of the host and of the joining side.
+    pub(crate) of_pair: [Vec<usize>; 2],
+    /// The number of participants of each.
+    pub(crate) counts: [usize; 2],
+}
+
+/// Counts of pairs in some bins: of all pairs, and of those of each participant.
+#[derive(Default)]
+struct BinCounts {
+    all: Numbers,
+    of_participants: Numbers,
+}
+
 impl<C: Channel> OnShares<'_, C> {
     /// How many values are in each bin. Values and edges lie between −2^`value_bits` and 2^`value_bits`. A value on an edge
-    /// belongs to the bin above it, values beyond the outer edges to the outer bins. Counts below `minimum` are hidden. If there are
-    /// any, the smallest other count is hidden too, because all counts add up to a known total.
+    /// belongs to the bin above it, values beyond the outer edges to the outer bins. Bins with pairs of fewer than `minimum`
+    /// participants of a side are hidden. If there are any, the smallest other count is hidden too, because all counts add up to a
+    /// known total.
+    ///
+    /// Participants count, not pairs: all pairs of one participant are in the same bin if the other side's scanpaths are all the same.
     pub(crate) fn histogram(
         &mut self,
         values: &[u64],
         edges: &[i64],
         value_bits: usize,
         minimum: u64,
+        participants: &PairParticipants,
     ) -> Result<HistogramShares, ProtocolError> {
         let inner = edges.get(1..edges.len().saturating_sub(1)).unwrap_or(&[]);
-        let total = self.public(i64::try_from(values.len()).unwrap_or(i64::MAX));
         let shares: Vec<u64> = inner.iter().map(|edge| self.public(*edge)).collect();
         let mut counts = Zeroizing::new(Vec::with_capacity(inner.len() + 1));
-        let mut above = total;
-        for shares in shares.chunks(at_once(values.len())) {
-            let differences = shares
+        let mut enough = Zeroizing::new(Vec::with_capacity(inner.len() + 1));
+        // Everything is at least in the first bin.
+        let one = self.public(1);
+        let mut above = participants.sums(&vec![one; values.len()]);
+        let at_once = at_once(values.len());
+        let chunks = shares.len().div_ceil(at_once).max(1);
+        for chunk in 0..chunks {
+            let from = (chunk * at_once).min(shares.len());
+            let to = (from + at_once).min(shares.len());
+            let differences = shares[from..to]
                 .iter()
                 .flat_map(|edge| values.iter().map(move |value| value.wrapping_sub(*edge)));
             let differences: Numbers = Zeroizing::new(differences.collect());
             let reached = self.count_not_negative(&differences, value_bits + 1)?;
+            let mut bins = BinCounts::default();
             for reached in reached.chunks(values.len().max(1)) {
-                let reached = reached.iter().fold(0, |sum: u64, x| sum.wrapping_add(*x));
-                counts.push(above.wrapping_sub(reached));
+                let reached = participants.sums(reached);
+                bins.push(
+                    above
+                        .iter()
+                        .zip(reached.iter())
+                        .map(|(a, b)| a.wrapping_sub(*b)),
+                );
                 above = reached;
             }
+            if chunk + 1 == chunks {
+                bins.push(above.iter().copied());
+            }
+            let pairs = values.len() as u64;
+            enough.extend_from_slice(&self.enough(&bins, pairs, minimum, participants.counts)?);
+            counts.extend_from_slice(&bins.all);
         }
-        counts.push(above);
-        self.without_small(counts, values.len() as u64, minimum)
+        self.without_small(&counts, &enough, values.len() as u64)
     }
 
+    /// For each bin a bit, shared by exclusive or: whether its pairs are of enough participants of each side.
+    fn enough(
+        &mut self,
+        bins: &BinCounts,
+        pairs: u64,
+        minimum: u64,
+        [host, join]: [usize; 2],
+    ) -> Result<Numbers, ProtocolError> {
+        // One pair is of one participant of each side, and need not be counted twice.
+        if minimum <= 1 {
+            let least = self.public(minimum.cast_signed());
+            let differences = bins.all.iter().map(|count| count.wrapping_sub(least));
+            let differences: Numbers = Zeroizing::new(differences.collect());
+            return Ok(self
+                .session
+                .not_negative(&differences, bits_of(pairs), self.channel)?);
+        }
+        let one = self.public(1);
+        let less = bins.of_participants.iter().map(|it| it.wrapping_sub(one));
+        let less: Numbers = Zeroizing::new(less.collect());
+        let present = self.count_not_negative(&less, bits_of(pairs))?;
+        let least = self.public(minimum.cast_signed());
+        let add = |present: &[u64]| present.iter().fold(0, |sum: u64, it| sum.wrapping_add(*it));
+        let of_bin = present.chunks((host + join).max(1));
+        let missing = of_bin.flat_map(|present| {
+            let (of_host, of_join) = present.split_at(host);
+            [of_host, of_join].map(|present| add(present).wrapping_sub(least))
+        });
+        let missing: Numbers = Zeroizing::new(missing.collect());
+        let bits = bits_of(minimum.max((host + join) as u64));
+        let both = self.session.not_negative(&missing, bits, self.channel)?;
+        let of_host: Numbers = Zeroizing::new(both.iter().step_by(2).copied().collect());
+        let of_join: Numbers = Zeroizing::new(both.iter().skip(1).step_by(2).copied().collect());
+        Ok(self.session.and(&of_host, &of_join, 1, self.channel)?)
+    }
+
+    /// Hides the counts of bins that have not enough participants.
     fn without_small(
         &mut self,
-        counts: Numbers,
+        counts: &[u64],
+        enough: &[u64],
         total: u64,
-        minimum: u64,
     ) -> Result<HistogramShares, ProtocolError> {
         let bins = counts.len();
-        let bits = (u64::BITS - total.max(minimum).leading_zeros()) as usize + 1;
-        let least = self.public(minimum.cast_signed());
-        let differences = counts.iter().map(|count| count.wrapping_sub(least));
-        let differences: Numbers = Zeroizing::new(differences.collect());
-        let enough = self
-            .session
-            .not_negative(&differences, bits, self.channel)?;
         let one = u64::from(self.role == Role::Host);
         // Whether all counts are large enough.
         let mut all = enough[0];
         for bit in &enough[1..] {
             all = self.session.and(&[all], &[*bit], 1, self.channel)?[0];
         }
-        let smallest = self.smallest_of(&counts, &enough, total, bits)?;
+        let smallest = self.smallest_of(counts, enough, total, bits_of(total))?;
         let any = all ^ one;
         let hidden_too = self
             .session
-            .and(&vec![any; bins], &smallest, 1, self.channel)?;
+            .and(&repeated(any, bins), &smallest, 1, self.channel)?;
         let shown = enough.iter().zip(hidden_too.iter());
         // The smallest is large enough itself, so this clears its bit.
         let shown: Numbers =
             Zeroizing::new(shown.map(|(enough, hidden)| enough ^ hidden).collect());
-        let visible = self.session.select(&shown, &counts, self.channel)?;
+        let visible = self.session.select(&shown, counts, self.channel)?;
         Ok(HistogramShares {
             shown: self.session.numbers_from_halves(&shown, 1, self.channel)?,
             counts: visible,
@@ -115,7 +181,7 @@ impl<C: Channel> OnShares<'_, C> {
             changed[bin] ^= one;
             let changed = self
                 .session
-                .and(&vec![wins; bins], &changed, 1, self.channel)?;
+                .and(&repeated(wins, bins), &changed, 1, self.channel)?;
             for (place, change) in places.iter_mut().zip(changed.iter()) {
                 *place ^= change;
             }
@@ -123,4 +189,40 @@ impl<C: Channel> OnShares<'_, C> {
         // If no count is large enough, there is none to hide.
         Ok(self.session.and(&places, enough, 1, self.channel)?)
     }
+}
+
+impl PairParticipants {
+    /// Of these shares, one for each pair: the sum of all, and that of each participant of the host and of the joining side.
+    fn sums(&self, shares: &[u64]) -> Numbers {
+        let [host, join] = self.counts;
+        let mut sums = Zeroizing::new(vec![0u64; 1 + host + join]);
+        for (pair, share) in shares.iter().enumerate() {
+            let places = [
+                0,
+                1 + self.of_pair[0][pair],
+                1 + host + self.of_pair[1][pair],
+            ];
+            for place in places {
+                sums[place] = sums[place].wrapping_add(*share);
+            }
+        }
+        sums
+    }
+}
+
+impl BinCounts {
+    fn push(&mut self, mut counts: impl Iterator<Item = u64>) {
+        self.all.extend(counts.next());
+        self.of_participants.extend(counts);
+    }
+}
+
+/// Copies of a share. `vec![share; count]` would ask whether it is zero.
+fn repeated(share: u64, count: usize) -> Numbers {
+    Zeroizing::new(std::iter::repeat_n(share, count).collect())
+}
+
+/// Bits of differences between numbers up to this one.
+fn bits_of(most: u64) -> usize {
+    (u64::BITS - most.leading_zeros()) as usize + 1
 }

@@ -17,6 +17,9 @@ pub struct AnswerForm {
     pub unit: f64,
     /// How many low bits each number has lost.
     pub shifts: Vec<u32>,
+    /// How many bits each number has, with those that it has lost and a sign if it can be negative. Shares have no more, so that no
+    /// other function of the scanpaths with more bits can be opened in its place.
+    pub bits: Vec<u32>,
     /// What the numbers are.
     pub numbers: FormNumbers,
 }
@@ -107,6 +110,18 @@ impl AnswerForm {
                 "an answer has another count of numbers",
             ));
         }
+        if self.bits.len() != numbers.len() || self.bits.iter().any(|bits| !matches!(bits, 1..=64))
+        {
+            return Err(impossible());
+        }
+        // Sums of two shares, so only these bits mean anything.
+        let numbers = numbers.iter().zip(&self.bits).enumerate();
+        let numbers: Vec<i64> = numbers
+            .map(|(at, (number, bits))| match self.numbers.is_signed(at) {
+                true => number << (64 - bits) >> (64 - bits),
+                false => (number.cast_unsigned() & mask(*bits)).cast_signed(),
+            })
+            .collect();
         let is_rounded = |(number, shift): (&i64, &u32)| {
             *shift < 62 && super::rounding::without_low_bits(*number, *shift) == *number
         };
@@ -270,6 +285,24 @@ impl AnswerForm {
             null: None,
         }))
     }
+}
+
+impl FormNumbers {
+    /// Whether a number can be negative: sums can, counts and places in a list cannot.
+    pub(super) fn is_signed(&self, number: usize) -> bool {
+        match self {
+            FormNumbers::Means { .. } | FormNumbers::Groups { .. } => true,
+            FormNumbers::Test { .. } => number == 0,
+            FormNumbers::Nearest { .. }
+            | FormNumbers::NearestRate { .. }
+            | FormNumbers::Histogram { .. } => false,
+        }
+    }
+}
+
+/// This many low bits.
+pub(super) fn mask(bits: u32) -> u64 {
+    u64::MAX >> (64 - bits.clamp(1, 64))
 }
 
 fn names(groups: &[(String, u32)]) -> Vec<String> {

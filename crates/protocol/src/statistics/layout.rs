@@ -116,6 +116,19 @@ impl Layout {
         self.by_participants.as_ref()?.uniform_count()
     }
 
+    /// The most pairs of scanpaths of any pair of participants; 1 where that does not matter.
+    pub(crate) fn max_count(&self) -> u32 {
+        let Some(by_participants) = &self.by_participants else {
+            return 1;
+        };
+        let [rows, columns] = &self.participants;
+        let pairs = (0..rows.len()).flat_map(|row| (0..columns.len()).map(move |it| (row, it)));
+        pairs
+            .map(|(row, column)| by_participants.count(row, column))
+            .max()
+            .unwrap_or(1)
+    }
+
     /// For each pair of participants, the sum over its pairs of scanpaths modulo 2⁶⁴.
     pub(crate) fn sums_by_participants(
         &self,

@@ -16,8 +16,8 @@
 //! If both follow the protocol: the answer, and what the engine shows. All other messages are those of
 //! [`veilpath_mpc::shares`], whose simulator covers them.
 //!
-//! Sums are opened exactly, with all of their fraction bits. The value of a pair is a multiple of a known factor that depends on the
-//! lengths, so if lengths differ, the sum of a few pairs can determine each of them.
+//! Means and statistics are opened without their low bits (`rounding.rs`), and no number with more bits than it can have: a side that
+//! uses other shares than its own has another function opened, but with no more bits. Other inputs than a side's own are not detected.
 
 mod clear;
 mod costs;

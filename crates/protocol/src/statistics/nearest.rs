@@ -114,13 +114,16 @@ impl<C: Channel> OnShares<'_, C> {
         nearest: &Nearest<'_>,
     ) -> Result<Numbers, ProtocolError> {
         let (k, groups) = (nearest.k, nearest.groups);
-        let bits = (0..queries).flat_map(|query| {
+        // Loops: the compiler turned nested iterators over these bits into a branch on a label.
+        let mut bits: Numbers = Zeroizing::new(vec![0; queries * k * groups]);
+        for (query, bits) in bits.chunks_mut((k * groups).max(1)).enumerate() {
             let labels = &entries.labels[query * each..query * each + k];
-            labels
-                .iter()
-                .flat_map(move |label| (0..groups).map(move |group| label >> group & 1))
-        });
-        let bits: Numbers = Zeroizing::new(bits.collect());
+            for (label, bits) in labels.iter().zip(bits.chunks_mut(groups.max(1))) {
+                for (group, bit) in bits.iter_mut().enumerate() {
+                    *bit = label >> group & 1;
+                }
+            }
+        }
         let bits = self.session.numbers_from_halves(&bits, 1, self.channel)?;
         let mut votes = Zeroizing::new(vec![0u64; queries * groups]);
         for (query, bits) in bits.chunks(k * groups).enumerate() {

@@ -37,6 +37,46 @@ impl GroupPlan<'_> {
         })
     }
 
+    /// How many bits each number has; see [`AnswerForm::bits`](super::AnswerForm::bits).
+    pub(super) fn bits(&self) -> Result<Vec<u32>, ProtocolError> {
+        let value_bits = u32::try_from(self.value_bits).unwrap_or(u32::MAX);
+        // Values lie between −2^value_bits and 2^value_bits, and a sum has a sign.
+        let of_sum = |terms: u64| {
+            let terms = u64::BITS - terms.leading_zeros();
+            value_bits.saturating_add(terms).saturating_add(1).min(64)
+        };
+        // A number up to this.
+        let up_to = |most: u64| (u64::BITS - most.leading_zeros()).max(1);
+        let pairs = self.pairs.len() as u64;
+        Ok(match &self.form().numbers {
+            FormNumbers::Means { stimuli } => stimuli.iter().map(|it| of_sum(it.1)).collect(),
+            FormNumbers::Groups { rows, columns } => {
+                let most = self.layout.max_count().into();
+                let cells = rows
+                    .iter()
+                    .flat_map(|row| columns.iter().map(move |it| [row.1, it.1].map(u64::from)));
+                cells
+                    .map(|[row, column]| row.saturating_mul(column).saturating_mul(most))
+                    .map(|terms| of_sum(terms.min(self.terms)))
+                    .collect()
+            }
+            FormNumbers::Test { question, .. } => {
+                let [same, different] = self.contrast()?.coefficients();
+                let terms = self.terms.saturating_mul(same.max(different));
+                let permutations = question.permutations().unwrap_or(0);
+                vec![of_sum(terms), up_to(permutations.into())]
+            }
+            FormNumbers::Nearest {
+                groups, scanpaths, ..
+            } => vec![up_to(groups.len().saturating_sub(1) as u64); scanpaths.len()],
+            FormNumbers::NearestRate { scanpaths, .. } => vec![up_to(*scanpaths)],
+            FormNumbers::Histogram { edges, .. } => {
+                let bins = edges.len().saturating_sub(1);
+                [vec![1; bins], vec![up_to(pairs); bins]].concat()
+            }
+        })
+    }
+
     /// For each scanpath of the host with any pairs, these, in the order of the joining side's scanpaths.
     pub(super) fn queries(&self, k: usize) -> Result<Vec<Vec<usize>>, ProtocolError> {
         let mut queries: Vec<Vec<usize>> = Vec::new();

@@ -179,6 +179,7 @@ impl<'a> GroupPlan<'a> {
                 output: values.name().into(),
                 unit,
                 shifts: Vec::new(),
+                bits: Vec::new(),
                 numbers: FormNumbers::Means {
                     stimuli: Vec::new(),
                 },
@@ -189,7 +190,14 @@ impl<'a> GroupPlan<'a> {
         };
         plan.form.numbers = plan.numbers(&inputs)?;
         plan.form.shifts = plan.shifts()?;
+        plan.form.bits = plan.bits()?;
         Ok(plan)
+    }
+
+    /// The labels of this side's participants, to watch what depends on them.
+    #[cfg(feature = "watch")]
+    pub fn own_labels(&self) -> &[usize] {
+        &self.own_labels
     }
 
     /// What the opened numbers will mean.

@@ -1,5 +1,7 @@
 //! Computes shares of an answer from halves of numbers.
 
+use super::counting::PairParticipants;
+use super::form::mask;
 use super::linear::sums_by_key;
 use super::nearest::Nearest;
 use super::permutation::Permutations;
@@ -15,7 +17,7 @@ use veilpath_statistics::{CrossMatrix, LabelTest, PairMatrix};
 use zeroize::Zeroizing;
 
 impl GroupPlan<'_> {
-    /// This side's shares of the answer's numbers, modulo 2⁶⁴. `halves` are its halves of the numbers of all pairs, or its shares of
+    /// This side's shares of the answer's numbers, modulo 2 to the bits of each. `halves` are its halves of the numbers of all pairs, or its shares of
     /// their raw results; 0 for a pair without matrix cells.
     pub fn run(
         &self,
@@ -47,7 +49,12 @@ impl GroupPlan<'_> {
             channel: &mut channel,
         };
         let shares = self.answer(&values, &mut on_shares)?;
-        on_shares.without_low_bits(&shares, &self.form().shifts)
+        let mut shares = on_shares.without_low_bits(&shares, &self.form().shifts)?;
+        // A peer that has had another function computed gets no more bits of it than the answer has.
+        for (share, bits) in shares.iter_mut().zip(&self.form().bits) {
+            *share &= mask(*bits);
+        }
+        Ok(shares)
     }
 
     fn answer<C: Channel>(
@@ -102,13 +109,29 @@ impl GroupPlan<'_> {
             }
             GroupQuestion::Histogram { .. } => {
                 let (edges, minimum) = (self.compared_edges()?, self.minimum);
-                let shares = on_shares.histogram(values, &edges, self.value_bits, minimum)?;
+                let participants = self.participants_of_pairs();
+                let shares =
+                    on_shares.histogram(values, &edges, self.value_bits, minimum, &participants)?;
                 let mut all = Zeroizing::new(Vec::with_capacity(2 * shares.counts.len()));
                 all.extend_from_slice(&shares.shown);
                 all.extend_from_slice(&shares.counts);
                 all
             }
         })
+    }
+
+    /// The participants of each pair.
+    pub(super) fn participants_of_pairs(&self) -> PairParticipants {
+        let [host, join] = &self.layout.participants;
+        let pairs = self.job.pairs.iter();
+        let of_pair = [
+            pairs.clone().map(|it| host.of_scanpaths()[it.0]).collect(),
+            pairs.map(|it| join.of_scanpaths()[it.1]).collect(),
+        ];
+        PairParticipants {
+            of_pair,
+            counts: [host.len(), join.len()],
+        }
     }
 
     /// This side's shares of the scores of pairs of participants.

@@ -1,11 +1,13 @@
 //! What is computed on shares equals what is computed in the clear on the same integers, to the last digit.
 
+use super::counting::PairParticipants;
 use super::linear::sums_by_key;
 use super::nearest::Nearest;
 use super::permutation::Permutations;
 use super::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
+use std::collections::BTreeSet;
 use veilpath_channel::{MemoryChannel, memory_pair};
 use veilpath_mpc::Kernel;
 use veilpath_mpc::ot::correlated::GroupBits;
@@ -250,6 +252,33 @@ fn majorities_of_the_nearest() {
     }
 }
 
+/// Five copies of one scanpath make five pairs of every participant: a count of five is about one.
+#[test]
+fn a_count_of_one_participants_pairs_is_hidden() {
+    let (participants, copies, minimum) = (8, 5, 5);
+    let values: Vec<i64> = (0..participants * copies)
+        .map(|pair| if pair / copies == 0 { 60 } else { -60 })
+        .collect();
+    let edges = histogram_edges(-100, 100, 4).unwrap();
+    let of = PairParticipants {
+        of_pair: [
+            (0..values.len()).map(|pair| pair / copies).collect(),
+            (0..values.len()).map(|pair| pair % copies).collect(),
+        ],
+        counts: [participants, copies],
+    };
+    let found = both(|side| {
+        let own = values.iter().map(|value| side.public(*value));
+        let own: Vec<u64> = own.collect();
+        side.histogram(&own, &edges, 8, minimum, &of)
+    });
+    for bin in 0..4 {
+        // The other count would give this one away.
+        assert_eq!(sum([found[0].shown[bin], found[1].shown[bin]]), 0);
+        assert_eq!(sum([found[0].counts[bin], found[1].counts[bin]]), 0);
+    }
+}
+
 #[test]
 fn histograms_hide_small_counts() {
     let count = 60;
@@ -260,13 +289,32 @@ fn histograms_hide_small_counts() {
         (4, 3, 100),
         (5, 1, 5),
         (6, 2, 30),
+        (7, 9, 4),
+        (8, 12, 2),
     ] {
         let shared = Shared::new(seed, count, 100);
         let edges = histogram_edges(-100, 100, bins).unwrap();
-        let found = both(|side| side.histogram(shared.of_role(side.role), &edges, 8, minimum));
+        // Pairs of five participants of the host and of seven of the joining side.
+        let of_pair = [5, 7].map(|size| (0..count).map(|pair| pair % size).collect::<Vec<_>>());
+        let participants = PairParticipants {
+            of_pair,
+            counts: [5, 7],
+        };
+        let found = both(|side| {
+            let values = shared.of_role(side.role);
+            side.histogram(values, &edges, 8, minimum, &participants)
+        });
         let counts = histogram(shared.values.iter().copied(), &edges).unwrap();
         assert_eq!(counts[bin_of(shared.values[0], &edges)].min(1), 1);
-        let expected = suppress_small(&counts, minimum);
+        let mut present = vec![[const { BTreeSet::new() }; 2]; bins];
+        for (pair, value) in shared.values.iter().enumerate() {
+            for (side, present) in present[bin_of(*value, &edges)].iter_mut().enumerate() {
+                present.insert(participants.of_pair[side][pair]);
+            }
+        }
+        let enough = |it: &BTreeSet<usize>| it.len() as u64 >= minimum;
+        let enough: Vec<bool> = present.iter().map(|it| it.iter().all(enough)).collect();
+        let expected = suppress_small(&counts, &enough);
         for (bin, expected) in expected.iter().enumerate() {
             let shown = sum([found[0].shown[bin], found[1].shown[bin]]);
             let count = sum([found[0].counts[bin], found[1].counts[bin]]);

@@ -3,13 +3,28 @@
 use super::file::{Answer, Cells, Member, Weights};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A unit's place in one answer: its number, the cell, and what the weight of the unit depends on.
-type Place<'a> = (usize, &'a str, Option<&'a BTreeSet<String>>);
+/// A unit's place in one answer.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Place<'a> {
+    /// The number of the answer.
+    answer: usize,
+    /// The group, and the stimulus.
+    cell: (&'a str, &'a str),
+    /// What the weight of the unit depends on, where the partner can vary it within the answer.
+    varied_weight: Option<&'a BTreeSet<String>>,
+    /// What the weight of the unit depends on.
+    weight: Option<&'a BTreeSet<String>>,
+}
 
 /// The fewest participants of any atom that the last answer is about or has split off, those who have withdrawn left out;
-/// `None` if there is no such atom. Atoms that it does not touch could be told apart before.
+/// `None` if there is no such atom. Atoms that it does not touch could be told apart before. Scores of single pairs are about one
+/// participant each, and may be, but they may split off too few of those in an answer about groups.
 pub(super) fn smallest(answers: &[&Answer], withdrawn: &BTreeSet<String>) -> Option<u64> {
     let last = answers.len().checked_sub(1)?;
+    let is_about_pairs = |answer: usize| answers[answer].cells == Cells::Pairs;
+    if (0..answers.len()).all(is_about_pairs) {
+        return None;
+    }
     let mut places: BTreeMap<(&str, &str), Vec<Place<'_>>> = BTreeMap::new();
     for (number, answer) in answers.iter().enumerate() {
         for (participant, member) in &answer.cohort {
@@ -21,7 +36,12 @@ pub(super) fn smallest(answers: &[&Answer], withdrawn: &BTreeSet<String>) -> Opt
                     Weights::Scanpaths => None,
                     Weights::Participants => Some(&member.stimuli),
                 };
-                let place = (number, cell(answer.cells, member, stimulus), weight);
+                let place = Place {
+                    answer: number,
+                    cell: cell(answer, member, stimulus),
+                    varied_weight: weight.filter(|_| answer.by_stimulus),
+                    weight,
+                };
                 let unit = places.entry((participant, stimulus)).or_default();
                 unit.push(place);
             }
@@ -30,8 +50,8 @@ pub(super) fn smallest(answers: &[&Answer], withdrawn: &BTreeSet<String>) -> Opt
     let mut atoms: BTreeMap<Vec<Place<'_>>, BTreeSet<&str>> = BTreeMap::new();
     let mut split: BTreeSet<Vec<Place<'_>>> = BTreeSet::new();
     for ((participant, _), places) in places {
-        if let Some((&(number, ..), earlier)) = places.split_last()
-            && number == last
+        if let Some((place, earlier)) = places.split_last()
+            && place.answer == last
         {
             split.insert(without_common_weight(earlier));
         }
@@ -39,8 +59,12 @@ pub(super) fn smallest(answers: &[&Answer], withdrawn: &BTreeSet<String>) -> Opt
         atom.or_default().insert(participant);
     }
     let touched = atoms.iter().filter(|(places, _)| {
-        let in_last = places.last().is_some_and(|place| place.0 == last);
-        in_last || split.contains(*places)
+        let in_last = places.last().is_some_and(|place| place.answer == last);
+        match in_last {
+            true => !is_about_pairs(last),
+            // Whoever was only in scores before is not hidden in a group.
+            false => split.contains(*places) && places.iter().any(|it| !is_about_pairs(it.answer)),
+        }
     });
     let sizes = touched.map(|(_, participants)| participants.len() as u64);
     sizes.min()
@@ -48,20 +72,25 @@ pub(super) fn smallest(answers: &[&Answer], withdrawn: &BTreeSet<String>) -> Opt
 
 /// The same weight in all answers is a common factor.
 fn without_common_weight<'a>(places: &[Place<'a>]) -> Vec<Place<'a>> {
-    let first = places.first().and_then(|place| place.2);
-    let is_common = places.iter().all(|place| place.2 == first);
-    let weight = |weight| if is_common { None } else { weight };
+    let first = places.first().and_then(|place| place.weight);
+    let is_common = places.iter().all(|place| place.weight == first);
     let places = places.iter();
     places
-        .map(|&(number, cell, it)| (number, cell, weight(it)))
+        .map(|place| Place {
+            weight: place.weight.filter(|_| !is_common),
+            ..*place
+        })
         .collect()
 }
 
 /// The cell of a unit.
-fn cell<'a>(cells: Cells, member: &'a Member, stimulus: &'a str) -> &'a str {
-    match cells {
-        Cells::One => "",
-        Cells::Stimuli => stimulus,
+fn cell<'a>(answer: &Answer, member: &'a Member, stimulus: &'a str) -> (&'a str, &'a str) {
+    let group = match answer.cells {
         Cells::Groups => member.group.as_deref().unwrap_or_default(),
+        Cells::One | Cells::Stimuli | Cells::Pairs => "",
+    };
+    match answer.by_stimulus || answer.cells == Cells::Stimuli {
+        true => (group, stimulus),
+        false => (group, ""),
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What the cells of an answer are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +21,8 @@ pub(super) enum Cells {
     Stimuli,
     /// One for each group.
     Groups,
+    /// Every pair by itself: a session about scores or thresholds.
+    Pairs,
 }
 
 /// What has the same weight in an answer.
@@ -36,6 +38,7 @@ pub(super) enum Weights {
 impl Cells {
     pub(super) fn of(kind: AnswerKind, overall: bool) -> Self {
         match kind {
+            AnswerKind::Score | AnswerKind::Threshold => Cells::Pairs,
             AnswerKind::Mean if !overall => Cells::Stimuli,
             AnswerKind::Groups | AnswerKind::TestGroups | AnswerKind::Nearest => Cells::Groups,
             _ => Cells::One,
@@ -69,6 +72,8 @@ pub(super) struct Answer {
     pub(super) agreement: String,
     pub(super) cells: Cells,
     pub(super) weights: Weights,
+    pub(super) by_stimulus: bool,
+    pub(super) counts_as: u32,
     pub(super) cohort: BTreeMap<String, Member>,
 }
 
@@ -79,6 +84,8 @@ struct StoredAnswer {
     agreement: String,
     cells: Cells,
     weights: Weights,
+    by_stimulus: bool,
+    counts_as: u32,
     cohort: String,
 }
 
@@ -93,8 +100,10 @@ pub(super) struct Disclosures {
 }
 
 impl Disclosures {
+    /// What the answers about groups count as.
     pub(super) fn count(&self) -> u32 {
-        u32::try_from(self.answers.len()).unwrap_or(u32::MAX)
+        let about_groups = self.answers.iter().filter(|it| it.cells != Cells::Pairs);
+        about_groups.fold(0, |sum: u32, it| sum.saturating_add(it.counts_as))
     }
 
     pub(super) fn has(&self, agreement: &str) -> bool {
@@ -114,6 +123,8 @@ impl Disclosures {
                 agreement: answer.agreement.clone(),
                 cells: answer.cells,
                 weights: answer.weights,
+                by_stimulus: answer.by_stimulus,
+                counts_as: answer.counts_as,
                 cohort: self
                     .cohorts
                     .get(&answer.cohort)
@@ -132,6 +143,8 @@ impl Disclosures {
             agreement: answer.agreement,
             cells: answer.cells,
             weights: answer.weights,
+            by_stimulus: answer.by_stimulus,
+            counts_as: answer.counts_as,
             cohort,
         });
     }

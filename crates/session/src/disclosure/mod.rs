@@ -9,12 +9,20 @@
 //! same coefficients in every combination of answers, up to a common factor. They form an atom. What a combination is about is
 //! a union of atoms, so it is about at least the minimum number of participants if every atom has units of that many.
 //!
+//! The partner chooses its own scanpaths, and if scanpaths of the same stimulus are compared, it can choose constant ones for all
+//! stimuli but one: their scores follow from the lengths. What is left of an answer over all stimuli is about that stimulus. So then
+//! every stimulus is a cell of its own (within its group), whatever the answer.
+//!
+//! Scores and thresholds of single pairs are not about groups, but a mean less known scores is about the others. So sessions about
+//! pairs are remembered, too: they split atoms, and are refused if what they split off is too small.
+//!
 //! In some answers every scanpath has the same weight, in others every participant has, so that the weight of a scanpath
 //! depends on how many the participant has. If a unit was in answers of both kinds, units with the same cells have the same
-//! coefficients only if their participants have the same stimuli, and atoms are split by them.
+//! coefficients only if their participants have the same stimuli, and atoms are split by them. The same holds within an answer by
+//! participants, if scanpaths of the same stimulus are compared: the partner can give its own groups different stimuli.
 //!
-//! **Budget.** Every answer costs one unit of a budget per partner, also if it is about the same participants with another
-//! metric. An agreement is charged once, however often it is resumed.
+//! **Budget.** Every answer costs as many units of a budget per partner as it has numbers about the same scanpath of this side, also
+//! if it is about the same participants with another metric. An agreement is charged once, however often it is resumed.
 //!
 //! **Durability.** [`DisclosureLedger::check`] counts nothing. [`DisclosureLedger::charge`] checks again and writes, durably,
 //! and must be called before the first message that opens anything.
@@ -46,7 +54,7 @@ pub struct GroupMember {
     pub participant: String,
     /// The group, where the cohort has groups.
     pub group: Option<String>,
-    /// The stimuli of the scanpaths that take part; an empty name where there is none.
+    /// The stimulus of each scanpath that takes part; an empty name where there is none.
     pub stimuli: Vec<String>,
 }
 
@@ -61,6 +69,10 @@ pub struct GroupAnswer<'a> {
     pub overall: bool,
     /// `k`, where the answer is the majority among the `k` nearest.
     pub nearest: Option<u32>,
+    /// Whether scanpaths of the same stimulus are compared, and not all with all.
+    pub by_stimulus: bool,
+    /// How many numbers of it are about the same scanpath of this side.
+    pub counts_as: u32,
 }
 
 /// What each side allows.
@@ -103,13 +115,13 @@ pub struct DisclosureLedger {
 }
 
 impl<'a> GroupAnswer<'a> {
-    /// The answer of a plan, if it is about groups.
+    /// The answer of a plan, with one number about each scanpath.
     pub fn of(agreement: &'a [u8; 32], reveal: Reveal) -> Option<Self> {
         Self::of_text(agreement, &reveal.to_string())
     }
 
     fn of_text(agreement: &'a [u8; 32], text: &str) -> Option<Self> {
-        let kind = AnswerKind::of_text(text).filter(|kind| kind.is_about_groups())?;
+        let kind = AnswerKind::of_text(text)?;
         let parameters = text.strip_prefix(kind.name()).unwrap_or_default();
         let parameters = parameters.trim_start_matches(':');
         let nearest = parameters.split(',').next().and_then(|k| k.parse().ok());
@@ -118,6 +130,8 @@ impl<'a> GroupAnswer<'a> {
             kind,
             overall: parameters == "overall",
             nearest: nearest.filter(|_| kind == AnswerKind::Nearest),
+            by_stimulus: false,
+            counts_as: 1,
         })
     }
 }
@@ -231,12 +245,23 @@ impl DisclosureLedger {
         if cells == file::Cells::Groups && members.iter().any(|it| it.group.is_none()) {
             return Err(DisclosureRefusal::NoGroups);
         }
+        let weights = file::Weights::of(asked.kind);
         let mut cohort: BTreeMap<String, Member> = BTreeMap::new();
         for member in members {
             let group = member.group.as_deref();
             let group = group.filter(|_| cells == file::Cells::Groups);
-            let stimuli = member.stimuli.iter();
-            let stimuli: BTreeSet<String> = stimuli.map(|it| self.tag("stimulus", it)).collect();
+            let mut scanpaths: BTreeMap<&str, usize> = BTreeMap::new();
+            for stimulus in &member.stimuli {
+                *scanpaths.entry(stimulus).or_default() += 1;
+            }
+            let mut stimuli = BTreeSet::new();
+            for (stimulus, count) in scanpaths {
+                stimuli.insert(self.tag("stimulus", stimulus));
+                // The number of scanpaths changes weights as another stimulus does.
+                if count > 1 && weights == file::Weights::Participants {
+                    stimuli.insert(self.tag("repeated stimulus", &format!("{count} {stimulus}")));
+                }
+            }
             let entry = cohort.entry(self.tag("participant", &member.participant));
             let entry = entry.or_default();
             entry.group = group.map(|group| self.tag("group", group));
@@ -245,7 +270,9 @@ impl DisclosureLedger {
         Ok(Answer {
             agreement: key(asked.agreement),
             cells,
-            weights: file::Weights::of(asked.kind),
+            weights,
+            by_stimulus: asked.by_stimulus,
+            counts_as: asked.counts_as,
             cohort,
         })
     }
@@ -267,14 +294,31 @@ fn allow(
         });
     }
     let withdrawn = &disclosed.withdrawn;
+    let minimum = limits.minimum_group;
+    let too_few = |smallest: Option<u64>| smallest.filter(|&it| it < u64::from(minimum));
+    let alone = [&answer];
+    let earlier = disclosed.answers();
+    let all: Vec<&Answer> = earlier.iter().chain(alone).collect();
+    let differencing = |participants| DisclosureRefusal::Differencing {
+        participants,
+        minimum,
+    };
+    if answer.cells == file::Cells::Pairs {
+        return match too_few(atoms::smallest(&all, withdrawn)) {
+            Some(participants) => Err(differencing(participants)),
+            None => Ok(Charge {
+                answer,
+                limits,
+                answers: so_far,
+                is_charged: false,
+            }),
+        };
+    }
     let in_answer = answer.cohort.keys().filter(|it| withdrawn.contains(*it));
     let participants = in_answer.count() as u64;
     if participants > 0 {
         return Err(DisclosureRefusal::Withdrawn { participants });
     }
-    let minimum = limits.minimum_group;
-    let too_few = |smallest: Option<u64>| smallest.filter(|&it| it < u64::from(minimum));
-    let alone = [&answer];
     // An answer about nobody is about too few.
     let smallest = atoms::smallest(&alone, withdrawn).unwrap_or(0);
     if let Some(participants) = too_few(Some(smallest)) {
@@ -283,24 +327,21 @@ fn allow(
             minimum,
         });
     }
-    let earlier = disclosed.answers();
-    let all: Vec<&Answer> = earlier.iter().chain(alone).collect();
     if let Some(participants) = too_few(atoms::smallest(&all, withdrawn)) {
-        return Err(DisclosureRefusal::Differencing {
-            participants,
-            minimum,
-        });
+        return Err(differencing(participants));
     }
-    if so_far >= limits.answers_per_partner {
+    let answers = so_far.saturating_add(answer.counts_as);
+    if answers > limits.answers_per_partner {
         return Err(DisclosureRefusal::Budget {
             answers: so_far,
+            counts_as: answer.counts_as,
             budget: limits.answers_per_partner,
         });
     }
     Ok(Charge {
         answer,
         limits,
-        answers: so_far + 1,
+        answers,
         is_charged: false,
     })
 }
@@ -313,7 +354,7 @@ pub(crate) fn is_ledger(text: &[u8]) -> bool {
         let answers = disclosed.answers();
         let all: Vec<&Answer> = answers.iter().collect();
         let _ = atoms::smallest(&all, &disclosed.withdrawn);
-        answers.len() == disclosed.count() as usize
+        disclosed.count() == 0 || !answers.is_empty()
     })
 }
 

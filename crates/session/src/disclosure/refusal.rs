@@ -38,10 +38,14 @@ pub enum DisclosureRefusal {
         minimum: u32,
     },
     /// The budget is used up.
-    #[error("this partner has had {answers} answers about groups; the budget is {budget}")]
+    #[error(
+        "this partner has had {answers} of {budget} answers about groups, and this one counts as {counts_as}"
+    )]
     Budget {
         /// Answers so far.
         answers: u32,
+        /// What this answer counts as.
+        counts_as: u32,
         /// The budget.
         budget: u32,
     },

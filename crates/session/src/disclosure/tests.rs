@@ -26,20 +26,14 @@ impl Fixture {
         DisclosureLedger::open(Some(&self.state_dir()), &self.identity, self.partner)
     }
 
-    /// Asks for an answer and, if it is allowed, charges it.
+    /// Asks for an answer over everything and, if it is allowed, charges it.
     fn ask(
         &self,
         number: u8,
         kind: AnswerKind,
         members: &[GroupMember],
     ) -> Result<u32, DisclosureRefusal> {
-        let answer = GroupAnswer {
-            agreement: &[number; 32],
-            kind,
-            overall: true,
-            nearest: None,
-        };
-        self.ask_for(&answer, members, LIMITS)
+        self.ask_for(&asked(number, kind), members, LIMITS)
     }
 
     fn ask_for(
@@ -57,6 +51,18 @@ impl Fixture {
             SessionError::Limit(Limit::Disclosure(refusal)) => refusal,
             other => unreachable!("{other}"),
         })
+    }
+}
+
+fn asked(number: u8, kind: AnswerKind) -> GroupAnswer<'static> {
+    GroupAnswer {
+        // Leaked, a few times in tests.
+        agreement: Box::leak(Box::new([number; 32])),
+        kind,
+        overall: true,
+        nearest: None,
+        by_stimulus: false,
+        counts_as: 1,
     }
 }
 
@@ -121,7 +127,7 @@ fn small_cells_are_refused() {
         fixture.ask(2, groups, &without),
         Err(DisclosureRefusal::NoGroups)
     );
-    // One stimulus that few have seen is a small cell of its own, but not of the overall mean.
+    // One stimulus that few have seen is a small cell of its own, but not of the overall mean if all scanpaths are compared with all.
     let mut few = members(20..30);
     few[0].stimuli.push("bridge".into());
     let per_stimulus = GroupAnswer {
@@ -129,9 +135,90 @@ fn small_cells_are_refused() {
         kind: mean,
         overall: false,
         nearest: None,
+        by_stimulus: false,
+        counts_as: 1,
     };
     assert_eq!(fixture.ask_for(&per_stimulus, &few, LIMITS), Err(small(1)));
     assert_eq!(fixture.ask(8, mean, &few), Ok(2));
+}
+
+/// With constant scanpaths for all stimuli but one, the partner turns a mean over all stimuli into one over that stimulus.
+#[test]
+fn every_stimulus_that_the_partner_can_choose_is_a_cell() {
+    let small = |participants| DisclosureRefusal::SmallCell {
+        participants,
+        minimum: 5,
+    };
+    let mut few = members(0..10);
+    few[0].stimuli.push("bridge".into());
+    for (kind, overall) in [
+        (AnswerKind::Mean, true),
+        (AnswerKind::TestSites, false),
+        (AnswerKind::Histogram, false),
+        (AnswerKind::Groups, false),
+    ] {
+        let answer = GroupAnswer {
+            overall,
+            by_stimulus: true,
+            ..asked(1, kind)
+        };
+        let fixture = Fixture::new();
+        assert_eq!(fixture.ask_for(&answer, &few, LIMITS), Err(small(1)));
+        assert_eq!(fixture.ask_for(&answer, &members(0..10), LIMITS), Ok(1));
+    }
+}
+
+/// Somebody with two scanpaths of a stimulus has another weight in means over participants.
+#[test]
+fn repeated_stimuli_are_parts_of_their_own() {
+    let mut repeated = members(0..10);
+    repeated[0].stimuli.push("harbour".into());
+    for (kind, allowed) in [
+        (AnswerKind::Mean, true),
+        (AnswerKind::Groups, false),
+        (AnswerKind::TestSites, false),
+    ] {
+        let answer = GroupAnswer {
+            by_stimulus: true,
+            ..asked(1, kind)
+        };
+        let found = Fixture::new().ask_for(&answer, &repeated, LIMITS);
+        assert_eq!(found.is_ok(), allowed, "{kind:?}");
+    }
+}
+
+/// Scores are about single participants, and a mean less known scores is about the others.
+#[test]
+fn scores_of_some_leave_enough_others() {
+    let (score, mean) = (AnswerKind::Score, AnswerKind::Mean);
+    // First the scores, then a mean with late recruits.
+    let fixture = Fixture::new();
+    assert_eq!(fixture.ask(1, score, &members(0..8)), Ok(0));
+    assert_eq!(fixture.ask(2, mean, &members(0..9)), Err(differencing(1)));
+    assert_eq!(fixture.ask(2, mean, &members(0..8)), Ok(1));
+    assert_eq!(fixture.ask(3, mean, &members(0..13)), Ok(2));
+    // First the mean, then scores of some.
+    let fixture = Fixture::new();
+    assert_eq!(fixture.ask(1, mean, &members(0..10)), Ok(1));
+    let threshold = AnswerKind::Threshold;
+    for fewer in 1..5 {
+        let refused = Err(differencing(fewer));
+        let some = members(0..10 - u32::try_from(fewer).unwrap());
+        assert_eq!(fixture.ask(2, threshold, &some), refused);
+    }
+    assert_eq!(fixture.ask(2, score, &members(0..5)), Ok(1));
+    // Those scores are remembered.
+    assert_eq!(fixture.ask(3, score, &members(5..8)), Err(differencing(2)));
+    assert_eq!(fixture.ask(3, score, &members(0..10)), Ok(1));
+    assert_eq!(fixture.ask(4, score, &members(20..21)), Ok(1));
+    // Without answers about groups there is nothing to protect.
+    let fixture = Fixture::new();
+    for number in 1..4 {
+        assert_eq!(
+            fixture.ask(number, score, &members(0..number.into())),
+            Ok(0)
+        );
+    }
 }
 
 /// A scanpath that is added later is about one participant, although the participants are the same.
@@ -165,10 +252,9 @@ fn the_larger_minimum_holds_and_the_nearest_are_as_many() {
     let fixture = Fixture::new();
     let limits = DisclosureLimits::new(5, 8, 20);
     let answer = |nearest| GroupAnswer {
-        agreement: &[1; 32],
-        kind: AnswerKind::Nearest,
         overall: false,
         nearest,
+        ..asked(1, AnswerKind::Nearest)
     };
     let few = fixture.ask_for(&answer(Some(7)), &members(0..40), limits);
     let expected = DisclosureRefusal::FewNearest {
@@ -208,12 +294,27 @@ fn the_budget_is_used_up() {
     }
     let refused = DisclosureRefusal::Budget {
         answers: 20,
+        counts_as: 1,
         budget: 20,
     };
-    let asked = fixture.ask(21, AnswerKind::Mean, &members(0..9));
-    assert_eq!(asked, Err(refused));
+    let one_more = fixture.ask(21, AnswerKind::Mean, &members(0..9));
+    assert_eq!(one_more, Err(refused));
     assert_eq!(fixture.ask(7, AnswerKind::Mean, &members(0..9)), Ok(20));
     assert_eq!(fixture.ledger().answers().unwrap(), 20);
+    // Means with twelve groups of the partner's choice are twelve means.
+    let other = Fixture::new();
+    let groups = |number| GroupAnswer {
+        counts_as: 12,
+        ..asked(number, AnswerKind::Groups)
+    };
+    assert_eq!(other.ask_for(&groups(1), &members(0..10), LIMITS), Ok(12));
+    let refused = DisclosureRefusal::Budget {
+        answers: 12,
+        counts_as: 12,
+        budget: 20,
+    };
+    let again = other.ask_for(&groups(2), &members(0..10), LIMITS);
+    assert_eq!(again, Err(refused));
     // Another partner has another budget.
     let other = Identity::ephemeral().unwrap().fingerprint();
     let ledger = DisclosureLedger::open(Some(&fixture.state_dir()), &fixture.identity, other);
@@ -225,12 +326,7 @@ fn the_budget_is_used_up() {
 fn a_charge_checks_again() {
     let fixture = Fixture::new();
     let ask = |number: u8, members: &[GroupMember]| {
-        let answer = GroupAnswer {
-            agreement: &[number; 32],
-            kind: AnswerKind::Mean,
-            overall: true,
-            nearest: None,
-        };
+        let answer = asked(number, AnswerKind::Mean);
         fixture.ledger().check(&answer, members, LIMITS).unwrap()
     };
     let (first, second) = (ask(1, &members(0..9)), ask(2, &members(0..10)));
@@ -280,8 +376,12 @@ fn answers_have_the_words_of_plans() {
         let answer = GroupAnswer::of_text(&id, text)?;
         Some((answer.kind, answer.overall, answer.nearest))
     };
-    assert_eq!(of("score"), None);
-    assert_eq!(of("threshold:5"), None);
+    assert_eq!(of("score"), Some((AnswerKind::Score, false, None)));
+    assert_eq!(
+        of("threshold:5"),
+        Some((AnswerKind::Threshold, false, None))
+    );
+    assert_eq!(of("sum"), None);
     assert_eq!(of("mean"), Some((AnswerKind::Mean, false, None)));
     assert_eq!(of("mean:overall"), Some((AnswerKind::Mean, true, None)));
     assert_eq!(

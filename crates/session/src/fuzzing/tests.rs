@@ -80,7 +80,7 @@ const VALID: &[(u8, &str)] = &[
     ),
     (
         25,
-        r#"{"version":1,"answers":[{"agreement":"a","cells":"stimuli","weights":"scanpaths","cohort":"c"}],"cohorts":{"c":{"p":{"stimuli":["s"]}}},"withdrawn":[]}"#,
+        r#"{"version":2,"answers":[{"agreement":"a","cells":"stimuli","weights":"scanpaths","by_stimulus":true,"counts_as":1,"cohort":"c"}],"cohorts":{"c":{"p":{"stimuli":["s"]}}},"withdrawn":[]}"#,
     ),
     // A number of an answer about groups, alone and in a journal.
     (
@@ -104,15 +104,15 @@ const VALID: &[(u8, &str)] = &[
     ),
     (
         29,
-        "\u{1}\0\0\0\0\0\0\0{\"output\":\"score\",\"unit\":0.5,\"shifts\":[0,0],\"numbers\":{\"kind\":\"test\",\"question\":\"test:sites,30\",\"groups\":[\"host\",\"join\"],\"pairs\":[6,9],\"coins\":\"00\",\"is_distance\":true}}",
+        "\u{1}\0\0\0\0\0\0\0{\"output\":\"score\",\"unit\":0.5,\"shifts\":[0,0],\"bits\":[20,20],\"numbers\":{\"kind\":\"test\",\"question\":\"test:sites,30\",\"groups\":[\"host\",\"join\"],\"pairs\":[6,9],\"coins\":\"00\",\"is_distance\":true}}",
     ),
     (
         29,
-        "\u{1}\0\0\0\0\0\0\0{\"output\":\"score\",\"unit\":0.5,\"shifts\":[0],\"numbers\":{\"kind\":\"nearest-rate\",\"k\":5,\"groups\":[[\"a\",3],[\"b\",3]],\"scanpaths\":6}}",
+        "\u{1}\0\0\0\0\0\0\0{\"output\":\"score\",\"unit\":0.5,\"shifts\":[0],\"bits\":[20],\"numbers\":{\"kind\":\"nearest-rate\",\"k\":5,\"groups\":[[\"a\",3],[\"b\",3]],\"scanpaths\":6}}",
     ),
     (
         29,
-        "\u{1}\0\0\0\0\0\0\0{\"output\":\"score\",\"unit\":0.5,\"shifts\":[0,0],\"numbers\":{\"kind\":\"groups\",\"rows\":[[\"a\",3],[\"b\",3]],\"columns\":[[\"a\",6]]}}",
+        "\u{1}\0\0\0\0\0\0\0{\"output\":\"score\",\"unit\":0.5,\"shifts\":[0,0],\"bits\":[20,20],\"numbers\":{\"kind\":\"groups\",\"rows\":[[\"a\",3],[\"b\",3]],\"columns\":[[\"a\",6]]}}",
     ),
     (15, r#"{"version":2,"scanpaths":{"ab":{"cd":3}}}"#),
     // A key for tests only.

@@ -5,6 +5,8 @@ use super::resume::AnswerStep;
 use crate::control::{self, Tag};
 use crate::error::{InternalError, Misbehaviour, SessionError};
 use crate::journal::Journal;
+use crate::ledger::Account;
+use crate::records::AgreedPairs;
 use crate::session::AgreedSession;
 use std::ops::Range;
 use veilpath_channel::Channel;
@@ -15,6 +17,9 @@ struct Opening<'a> {
     role: Role,
     group: &'a mut GroupAgreement,
     journal: &'a mut Journal,
+    account: &'a mut Account,
+    /// What the answer counts as for each scanpath of this side; nothing if it names none.
+    comparisons: Vec<u64>,
     /// The places of the answer's numbers in the journal.
     numbers: Range<usize>,
 }
@@ -29,11 +34,20 @@ impl AgreedSession {
             return Ok(());
         };
         let (role, pairs) = (session.role, agreement.pairs.len());
+        let agreed = AgreedPairs {
+            role,
+            spec: &agreement.proposal.spec,
+            pairs: &agreement.pairs,
+            cells: &agreement.cells,
+            scanpaths: agreement.proposal.cohort.entries.len(),
+        };
         let mut opening = Opening {
             role,
             numbers: pairs..pairs + group.form.count(),
             group,
             journal: &mut agreement.journal,
+            account: &mut agreement.account,
+            comparisons: agreed.counted_by_answer().unwrap_or_default(),
         };
         if !agreement.resume.unrecorded.is_empty() {
             opening.release()?;
@@ -133,9 +147,13 @@ impl Opening<'_> {
         }
         let new = self.numbers.clone().filter(|&at| !self.journal.is_sent(at));
         let new: Vec<usize> = new.collect();
-        match new.is_empty() {
+        if new.is_empty() {
+            return Ok(());
+        }
+        self.journal.mark_sent(&new)?;
+        match self.comparisons.is_empty() {
             true => Ok(()),
-            false => self.journal.mark_sent(&new),
+            false => self.account.charge(&self.comparisons),
         }
     }
 

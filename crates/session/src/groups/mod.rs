@@ -22,7 +22,7 @@
 
 mod answer;
 mod coins;
-mod members;
+pub(crate) mod members;
 pub(crate) mod resume;
 #[cfg(test)]
 mod tests;
@@ -41,17 +41,20 @@ use crate::journal::Journal;
 use crate::session::Proposal;
 use coins::{ClosedCoins, commitment};
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use veilpath_channel::Channel;
 use veilpath_metrics::Cohort;
 use veilpath_metrics::text::is_printable;
 use veilpath_protocol::{
-    AnswerForm, GroupInputs, GroupPlan, GroupQuestion, GroupSizes, GroupWork, Job, Label, Role,
-    Spec,
+    AnswerForm, GroupInputs, GroupPlan, GroupQuestion, GroupSizes, GroupWork, Job, Label, PairRule,
+    Role, Spec,
 };
 
 /// The largest minimum that a side may ask for.
 const MAX_MINIMUM: u32 = 1 << 20;
+
+/// So many bits of small numbers count as one number against the budget: as many as a mean has.
+const BITS_OF_A_NUMBER: u64 = 16;
 
 /// What both sides have agreed on for an answer about groups.
 #[derive(Debug)]
@@ -142,19 +145,56 @@ impl GroupNegotiation<'_> {
             })
             .into());
         }
-        self.allow(limits).map(|_| ())
+        self.allow(limits, 1).map(|_| ())
     }
 
     /// Checks whether the other side may learn the answer, if it does. Charges nothing.
-    fn allow(&self, limits: DisclosureLimits) -> Result<Option<Charge>, SessionError> {
+    fn allow(
+        &self,
+        limits: DisclosureLimits,
+        counts_as: u32,
+    ) -> Result<Option<Charge>, SessionError> {
         let role = self.role;
         if !self.proposal.spec.reveal_to.includes(role.other()) {
             return Ok(None);
         }
         let answer = GroupAnswer::of(self.agreement, self.proposal.spec.reveal);
-        let answer = answer.ok_or(InternalError::UnagreedAnswer)?;
+        let mut answer = answer.ok_or(InternalError::UnagreedAnswer)?;
+        let has_stimuli = |labels: &Vec<Label>| labels.iter().any(|it| it.stimulus.is_some());
+        answer.by_stimulus = self.proposal.spec.pairs == PairRule::SameStimulus
+            && self.labels.iter().all(has_stimuli);
+        answer.counts_as = counts_as;
         let members = members::of(&self.proposal.cohort, role, self.pairs);
         self.ledger.check(&answer, &members, limits).map(Some)
+    }
+
+    /// How many numbers of the answer are about the same scanpath of this side. They count against the budget, because the other side
+    /// chooses its groups and scanpaths.
+    fn counts_as(&self, question: GroupQuestion, sizes: &[GroupSizes; 2]) -> u32 {
+        let [_, theirs] = match self.role {
+            Role::Host => [0, 1],
+            Role::Join => [1, 0],
+        }
+        .map(|side: usize| u32::try_from(sizes[side].0.len()).unwrap_or(u32::MAX));
+        match question {
+            GroupQuestion::Groups => theirs.max(1),
+            GroupQuestion::Histogram { bins } => bins.saturating_sub(1).max(1),
+            // A group for every scanpath of the host, found among those of the joining side.
+            GroupQuestion::Nearest {
+                rate_only: false, ..
+            } if self.role == Role::Join => {
+                let mut queries: BTreeMap<usize, u64> = BTreeMap::new();
+                for (_, join) in self.pairs {
+                    *queries.entry(*join).or_default() += 1;
+                }
+                let most = queries.values().copied().max().unwrap_or(0);
+                let others = sizes[1].0.len().saturating_sub(1) as u64;
+                let bits = u64::from(u64::BITS - others.leading_zeros());
+                u32::try_from(most.saturating_mul(bits).div_ceil(BITS_OF_A_NUMBER).max(1))
+                    .unwrap_or(u32::MAX)
+            }
+            _ => 1,
+        }
     }
 
     /// The sizes of this side's groups, if the question needs them.
@@ -214,7 +254,7 @@ impl GroupNegotiation<'_> {
             minimum_group: minimum,
             ..self.proposal.disclosure
         };
-        let charge = self.allow(limits)?;
+        let charge = self.allow(limits, self.counts_as(question, &sizes))?;
         let agreed = AgreedGroups {
             question,
             sizes,

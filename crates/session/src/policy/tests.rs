@@ -160,6 +160,7 @@ fn refusals_of_group_answers_name_the_line_they_rest_on() {
     };
     let budget = DisclosureRefusal::Budget {
         answers: 3,
+        counts_as: 1,
         budget: 3,
     };
     let line = |policy: &Policy, refusal: &DisclosureRefusal| {

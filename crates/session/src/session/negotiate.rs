@@ -207,15 +207,19 @@ impl Session {
             }
         };
         let prepared = group.and_then(|group| {
+            let learned_pairs = match question.is_some() || estimate_only {
+                true => None,
+                false => self.learned_pairs(&proposal, &agreed, &id, state_dir)?,
+            };
             let numbers = group.as_ref().map_or(0, |group| group.form.count());
             let mut records =
                 self.open_records(&proposal, &agreed, numbers, &id, state_dir, estimate_only)?;
             if let Some(group) = group.as_ref().filter(|_| !estimate_only) {
                 group.restore_sent(&mut records.0, pairs.len())?;
             }
-            Ok((group, records))
+            Ok((group, learned_pairs, records))
         });
-        let (group, (journal, account, (max_agreements, limit))) =
+        let (group, learned_pairs, (journal, account, (max_agreements, limit))) =
             self.or_decline(Tag::Statements, prepared)?;
         let resume = match &group {
             None => Resume::exchange(&mut self.channel, &journal, &agreed)?,
@@ -281,6 +285,7 @@ impl Session {
             account,
             resume,
             group,
+            learned_pairs,
             max_starts: MAX_STARTS.saturating_mul(ledger.lifted.saturating_add(1)),
             max_agreements,
             limit,

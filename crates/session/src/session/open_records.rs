@@ -2,6 +2,9 @@
 
 use super::{Proposal, Session};
 use crate::digests::journal_id;
+use crate::disclosure::{Charge, DisclosureLedger, GroupAnswer};
+use crate::error::InternalError;
+use crate::groups::members;
 use crate::journal::Journal;
 use crate::ledger::Account;
 use crate::records::AgreedPairs;
@@ -10,6 +13,25 @@ use crate::{SessionError, StateDir};
 use veilpath_protocol::ProtocolError;
 
 impl Session {
+    /// Checks that scores of single pairs do not reveal what answers about groups hide, if the other side learns them. Counts nothing.
+    pub(super) fn learned_pairs(
+        &self,
+        proposal: &Proposal,
+        agreed: &AgreedPairs<'_>,
+        id: &[u8; 32],
+        state_dir: Option<&StateDir>,
+    ) -> Result<Option<(DisclosureLedger, Charge)>, SessionError> {
+        if !proposal.spec.reveal_to.includes(self.role.other()) {
+            return Ok(None);
+        }
+        let ledger = DisclosureLedger::open(state_dir, &self.identity, self.peer);
+        let answer = GroupAnswer::of(id, proposal.spec.reveal);
+        let answer = answer.ok_or(InternalError::UnagreedAnswer)?;
+        let members = members::of(&proposal.cohort, self.role, agreed.pairs);
+        let charge = ledger.check(&answer, &members, proposal.disclosure)?;
+        Ok(Some((ledger, charge)))
+    }
+
     /// Opens the journal and the account of an agreement, and checks the limit.
     pub(super) fn open_records(
         &self,
@@ -45,20 +67,28 @@ impl Session {
             &agreed.known(&journal),
         )?;
         let halves = proposal.spec.engine.has_halves();
+        let counted_by_answer = agreed.counted_by_answer();
         if halves && lost.contains(&true) && !estimate_only {
             // Which of these were sent is not known, so none is computed again.
-            let unknown = |&pair: &usize| lost[agreed.own(pair)] && !journal.is_sent(pair);
-            let unknown: Vec<usize> = (0..pairs).filter(unknown).collect();
+            let unknown = |&at: &usize| match counted_by_answer {
+                Some(_) => at >= pairs && !journal.is_sent(at),
+                None => at < pairs && lost[agreed.own(at)] && !journal.is_sent(at),
+            };
+            let unknown: Vec<usize> = (0..places).filter(unknown).collect();
             journal.mark_sent(&unknown)?;
         }
-        // An answer about groups is limited by the disclosure ledger instead.
+        // An answer about groups is limited by the disclosure ledger instead, unless it names single scanpaths.
         let learns_pairs = reveal.group_question().is_none();
         let peer_learns = learns_pairs && proposal.spec.reveal_to.includes(role.other());
         let planned = |&pair: &usize| match halves {
             true => peer_learns && !journal.is_sent(pair),
             false => !journal.is_answered(pair) && journal.half(pair).is_none(),
         };
-        let planned = agreed.comparisons((0..pairs).filter(planned));
+        let planned = match counted_by_answer {
+            Some(counted) if !journal.is_sent(pairs) => counted,
+            Some(_) => Vec::new(),
+            None => agreed.comparisons((0..pairs).filter(planned)),
+        };
         let totals = match estimate_only {
             true => account.assess(&planned)?,
             false => account.check(&planned)?,

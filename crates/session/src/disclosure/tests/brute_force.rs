@@ -39,8 +39,9 @@ fn rank(mut rows: Vec<Vec<u64>>) -> usize {
     rank
 }
 
-/// One request: the kind, the participants as bits, and which of them have seen both stimuli.
-type Request = (usize, u16, u16);
+/// One request: the kind, the participants as bits, which of them have seen both stimuli, and whether only scanpaths of the same
+/// stimulus are compared.
+type Request = (usize, u16, u16, bool);
 
 const KINDS: [(AnswerKind, bool); 4] = [
     (AnswerKind::Mean, true),
@@ -51,7 +52,7 @@ const KINDS: [(AnswerKind, bool); 4] = [
 
 const PARTICIPANTS: usize = 9;
 
-fn request_members(&(_, present, both): &Request) -> Vec<GroupMember> {
+fn request_members(&(_, present, both, _): &Request) -> Vec<GroupMember> {
     let numbers = (0..PARTICIPANTS).filter(|number| present >> number & 1 == 1);
     numbers
         .map(|number| GroupMember {
@@ -64,26 +65,34 @@ fn request_members(&(_, present, both): &Request) -> Vec<GroupMember> {
         .collect()
 }
 
-/// The coefficients of every cell of an answer, for each participant and stimulus.
+/// The coefficients of every number that the partner can get from an answer, for each participant and stimulus.
 fn cells(request: &Request) -> Vec<Vec<u64>> {
     let (kind, overall) = KINDS[request.0];
-    let mut rows: BTreeMap<String, Vec<u64>> = BTreeMap::new();
-    for member in request_members(request) {
-        let number: usize = member.participant.parse().unwrap();
-        let weight = match kind {
-            AnswerKind::Mean => 1,
-            _ => power(member.stimuli.len() as u64, PRIME - 2),
-        };
-        for stimulus in &member.stimuli {
-            let cell = match (kind, overall) {
-                (AnswerKind::Mean, false) => stimulus.clone(),
-                (AnswerKind::Groups, _) => member.group.clone().unwrap(),
-                _ => String::new(),
+    // If the same stimulus is compared, the partner chooses its stimuli, and those of which it knows the scores anyway.
+    let chosen: &[(&str, &str)] = match request.3 {
+        true => &[("0", "0"), ("1", "1"), ("01", "0"), ("01", "1")],
+        false => &[("01", "01")],
+    };
+    let mut rows: BTreeMap<(usize, String), Vec<u64>> = BTreeMap::new();
+    for (choice, (stimuli, unknown)) in chosen.iter().enumerate() {
+        for member in request_members(request) {
+            let number: usize = member.participant.parse().unwrap();
+            let common = member.stimuli.iter().filter(|it| stimuli.contains(*it));
+            let weight = match kind {
+                AnswerKind::Mean => 1,
+                _ => power(common.clone().count() as u64, PRIME - 2),
             };
-            let row = rows
-                .entry(cell)
-                .or_insert_with(|| vec![0; 2 * PARTICIPANTS]);
-            row[2 * number + stimulus.parse::<usize>().unwrap()] = weight;
+            for stimulus in common.filter(|it| unknown.contains(*it)) {
+                let cell = match (kind, overall) {
+                    (AnswerKind::Mean, false) => stimulus.clone(),
+                    (AnswerKind::Groups, _) => member.group.clone().unwrap(),
+                    _ => String::new(),
+                };
+                let row = rows
+                    .entry((choice, cell))
+                    .or_insert_with(|| vec![0; 2 * PARTICIPANTS]);
+                row[2 * number + stimulus.parse::<usize>().unwrap()] = weight;
+            }
         }
     }
     rows.into_values().collect()
@@ -110,16 +119,22 @@ fn fewest(rows: &[Vec<u64>], below: u32) -> Option<u32> {
 fn the_search_finds_what_differences_isolate() {
     let rows = |requests: &[Request]| requests.iter().flat_map(cells).collect::<Vec<_>>();
     let all = 0b1_1111_1111;
-    assert_eq!(fewest(&rows(&[(0, all, all)]), 4), None);
+    assert_eq!(fewest(&rows(&[(0, all, all, false)]), 4), None);
     assert_eq!(
-        fewest(&rows(&[(0, all, all), (0, all >> 1, all)]), 4),
+        fewest(&rows(&[(0, all, all, false), (0, all >> 1, all, false)]), 4),
         Some(1)
     );
     assert_eq!(
-        fewest(&rows(&[(0, all, all), (0, all, all >> 2)]), 4),
+        fewest(&rows(&[(0, all, all, false), (0, all, all >> 2, false)]), 4),
         Some(2)
     );
-    assert_eq!(fewest(&rows(&[(0, all, !1), (3, all, !1)]), 4), Some(1));
+    let requests = [(0, all, !1, false), (3, all, !1, false)];
+    assert_eq!(fewest(&rows(&requests), 4), Some(1));
+    // A stimulus that two have seen, in a mean over all.
+    assert_eq!(fewest(&rows(&[(0, all, 3, false)]), 4), None);
+    assert_eq!(fewest(&rows(&[(0, all, 3, true)]), 4), Some(2));
+    // Groups of the partner with different stimuli weigh those who have seen both differently.
+    assert_eq!(fewest(&rows(&[(3, all, !1, true)]), 4), Some(1));
 }
 
 proptest! {
@@ -130,7 +145,8 @@ proptest! {
     fn allowed_answers_isolate_nobody(
         minimum in 2u32..4,
         requests in proptest::collection::vec(
-            (0..KINDS.len(), 0u16..512, prop_oneof![Just(0u16), Just(511), 0u16..512]), 1..12,
+            (0..KINDS.len(), 0u16..512, prop_oneof![Just(0u16), Just(511), 0u16..512], any::<bool>()),
+            1..12,
         ),
     ) {
         let fixture = Fixture::new();
@@ -139,10 +155,9 @@ proptest! {
         for (number, request) in requests.iter().enumerate() {
             let (kind, overall) = KINDS[request.0];
             let answer = GroupAnswer {
-                agreement: &[number as u8; 32],
-                kind,
                 overall,
-                nearest: None,
+                by_stimulus: request.3,
+                ..asked(number as u8, kind)
             };
             if fixture.ask_for(&answer, &request_members(request), limits).is_ok() {
                 rows.extend(cells(request));

@@ -6,7 +6,10 @@ use crate::disclosure::DisclosureLedger;
 use crate::error::BanReason;
 use crate::groups::AgreedGroups;
 use crate::groups::tests::negotiation::{Script, message};
+use crate::ledger::LedgerFile;
+use crate::scanpath_limit::Limits;
 use veilpath_channel::ChannelError;
+use veilpath_metrics::{Alphabet, Cohort, Encoding};
 use veilpath_protocol::{AnswerForm, FormNumbers, GroupSizes, Reveal};
 
 const PAIRS: usize = 4;
@@ -16,6 +19,7 @@ const RUN: u64 = 9;
 struct Side {
     group: GroupAgreement,
     journal: Journal,
+    account: Account,
 }
 
 const SHARES: [u64; 2] = [0x0123_4567_89ab_cdef, u64::MAX - 3];
@@ -40,6 +44,7 @@ impl Side {
                 output: "similarity".into(),
                 unit: 1.0,
                 shifts: vec![0, 0],
+                bits: vec![64, 5],
                 numbers: FormNumbers::Test {
                     question,
                     groups: vec!["host".into(), "join".into()],
@@ -55,7 +60,28 @@ impl Side {
         journal
             .keep_halves(&[PAIRS, PAIRS + 1], &SHARES, RUN)
             .unwrap();
-        Self { group, journal }
+        let limits = Limits {
+            chosen: None,
+            default: Vec::new(),
+            policy: None,
+            assumed_letters: None,
+            about_any: false,
+            pad_to: None,
+        };
+        let cohort = Cohort {
+            alphabet: Alphabet::letters(4).unwrap(),
+            encoding: Encoding::default(),
+            screen: None,
+            entries: Vec::new(),
+        };
+        let file = LedgerFile::of(None, peer);
+        let account = Account::open(file, &identity, &cohort, &[1; 32], &limits, &[]);
+        let account = account.unwrap().0;
+        Self {
+            group,
+            journal,
+            account,
+        }
     }
 
     fn opening(&mut self, role: Role) -> Opening<'_> {
@@ -64,6 +90,8 @@ impl Side {
             numbers: PAIRS..PAIRS + 2,
             group: &mut self.group,
             journal: &mut self.journal,
+            account: &mut self.account,
+            comparisons: Vec::new(),
         }
     }
 }
@@ -232,7 +260,9 @@ fn impossible_numbers_are_the_other_sides_fault() {
     assert!(side.group.form.answer(&[5, 30]).is_ok());
     impossible([5, 31]);
     impossible([5, -1]);
-    impossible([5, i64::MIN]);
+    // Only the bits that a number can have mean anything.
+    let wrapped = side.group.form.answer(&[5, 30 + (1 << 40)]).unwrap();
+    assert_eq!(wrapped, side.group.form.answer(&[5, 30]).unwrap());
 }
 
 /// Whatever was agreed on, an answer whose shares were sent is not computed again.
