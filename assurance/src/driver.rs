@@ -20,6 +20,7 @@ pub fn run() -> ExitCode {
     let rules = Rule::read(&root.join("assurance/accepted.txt"));
     let mut used = vec![false; rules.len()];
     let names = String::from_utf8(valgrind(&[]).stdout).expect("names of cases");
+    let wanted = std::env::var("VEILPATH_SECRETS").unwrap_or_default();
     let leaky: Vec<String> = cases()
         .into_iter()
         .filter(|case| case.leaks)
@@ -30,7 +31,7 @@ pub fn run() -> ExitCode {
         "{:<40} {:>8} {:>8} {:>8}",
         "case", "findings", "public", "local"
     );
-    for name in names.lines() {
+    for name in names.lines().filter(|name| name.starts_with(&wanted)) {
         let output = valgrind(&[name]);
         let log = String::from_utf8_lossy(&output.stderr);
         let (mut open, mut public, mut local) = (Vec::new(), 0, 0);

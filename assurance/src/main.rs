@@ -20,6 +20,7 @@ mod hardened;
 mod paillier;
 mod secret_rng;
 mod shares;
+mod statistics;
 mod valgrind;
 
 use paillier::Keys;
@@ -130,6 +131,21 @@ fn cases() -> Vec<Case> {
         }),
         case("engine shares: lengths hidden", || {
             engines::shares(engines::by_index(), Some(8));
+        }),
+        case("statistics: means", || statistics::answer("mean")),
+        case("statistics: means of groups", || {
+            statistics::answer("groups");
+        }),
+        case("statistics: test of groups", || {
+            statistics::answer("test:groups,5");
+        }),
+        case("statistics: test of sites", || {
+            statistics::answer("test:sites,5");
+        }),
+        case("statistics: nearest", || statistics::answer("nearest:2")),
+        case("statistics: rate", || statistics::answer("nearest:2,rate")),
+        case("statistics: histogram", || {
+            statistics::answer("histogram:3");
         }),
     ]);
     cases
