@@ -10,7 +10,8 @@ use veilpath_metrics::{
 };
 use veilpath_paillier::{KeySize, Plaintext, SecretKey};
 use veilpath_protocol::{
-    Engine, Job, PaillierOptions, PairRule, ProtocolError, Reveal, Role, Spec,
+    Engine, GroupInputs, GroupPlan, GroupSizes, Job, Label, PaillierOptions, PairRule,
+    ProtocolError, Reveal, Role, Spec, TreeLevels,
 };
 
 /// A key for experiments; it protects nothing.
@@ -85,14 +86,80 @@ pub fn garbled(data: &[u8]) -> Ended {
 /// What the two roles of the engine `shares` receive, described as for [`garbled`]. Its messages before the first result are longer,
 /// so four bytes say where and how a byte of an honest peer is changed.
 pub fn shares(data: &[u8]) -> Ended {
-    circuits(Engine::Shares, data, &|changes| {
-        let changes = changes.as_chunks().0.iter();
-        let change = |&[low, middle, high, change]: &[u8; 4]| {
-            let place = u32::from_le_bytes([low, middle, high, 0]);
-            (place as usize, change)
-        };
-        changes.map(change).collect()
+    circuits(Engine::Shares, data, &changes)
+}
+
+/// What the two roles of an answer about groups receive from a peer of whose bytes some are changed. The first byte chooses the role
+/// and the question.
+pub fn statistics(data: &[u8]) -> Ended {
+    let [choice, parts @ ..] = data else {
+        return None;
+    };
+    let question = [
+        "mean",
+        "mean:overall",
+        "groups",
+        "test:sites,3",
+        "test:groups,3",
+        "nearest:2",
+        "nearest:2,rate",
+        "histogram:3",
+    ][usize::from(choice >> 1 & 7)];
+    let settings = (Engine::Shares, Metric::Levenshtein, question.parse().ok()?);
+    let spec = &spec(settings, None)?;
+    let (mut channel, peer_channel) = memory_pair();
+    let mut peer_channel = Changed {
+        channel: peer_channel,
+        sent: 0,
+        changes: changes(parts),
+    };
+    let role = role(*choice);
+    std::thread::scope(|scope| {
+        scope.spawn(move || group_shares(spec, role.other(), &mut peer_channel));
+        let ended = group_shares(spec, role, &mut channel);
+        drop(channel);
+        ended
     })
+}
+
+/// One side's shares of an answer about three participants of two groups on each side.
+fn group_shares(spec: &Spec, role: Role, channel: &mut dyn Channel) -> Ended {
+    let lengths = [2, 3, 2];
+    let own = lengths.map(scanpath);
+    let own: Vec<&Scanpath> = own.iter().collect();
+    let pairs: Vec<(usize, usize)> = (0..9).map(|pair| (pair / 3, pair % 3)).collect();
+    let labels: Vec<Label> = (0..3)
+        .map(|number| Label {
+            participant: number.to_string(),
+            stimulus: None,
+        })
+        .collect();
+    let groups = ["x", "y", "x"].map(String::from);
+    let sizes = GroupSizes::of(&labels, &groups);
+    let job = Job::new(spec, role, &own, 3, &pairs).ok()?;
+    let job = job.with_peer_lengths(&lengths).ok()?;
+    let inputs = GroupInputs {
+        question: spec.reveal.group_question()?,
+        engine: spec.engine,
+        rule: spec.pairs,
+        labels: [&labels, &labels],
+        own_groups: Some(&groups),
+        sizes: [sizes.clone(), sizes],
+        minimum: 2,
+        coins: [7; 32],
+    };
+    let plan = GroupPlan::new(&job, inputs).ok()?;
+    let shares = plan.run(&[1; 9], TreeLevels::default(), channel);
+    Some(shares.map(|shares| shares.len()))
+}
+
+/// Changes of four bytes each: a place of three bytes, and what is added to the byte there by exclusive or.
+fn changes(parts: &[u8]) -> Changes {
+    let change = |&[low, middle, high, change]: &[u8; 4]| {
+        let place = u32::from_le_bytes([low, middle, high, 0]);
+        (place as usize, change)
+    };
+    parts.as_chunks().0.iter().map(change).collect()
 }
 
 /// Bytes that are changed on their way: where and how.

@@ -19,7 +19,7 @@ use veilpath_session::fuzzing::decode;
 pub type Target = fn(&[u8]);
 
 /// All of them, by the names of their corpora.
-pub const TARGETS: [(&str, Target); 14] = [
+pub const TARGETS: [(&str, Target); 15] = [
     ("readers", readers),
     ("detection", detection),
     ("rows", rows),
@@ -31,6 +31,7 @@ pub const TARGETS: [(&str, Target); 14] = [
     ("paillier_messages", paillier_messages),
     ("garbled_messages", garbled_messages),
     ("shares_messages", shares_messages),
+    ("statistics_messages", statistics_messages),
     ("key_files", key_files),
     ("result_files", result_files),
     ("side_files", side_files),
@@ -277,6 +278,13 @@ pub fn garbled_messages(data: &[u8]) {
 /// What the two roles of the engine `shares` receive. No script may cause an internal error.
 pub fn shares_messages(data: &[u8]) {
     if let Some(Err(error)) = scripts::shares(data) {
+        assert!(!matches!(error, ProtocolError::Internal(_)), "{error}");
+    }
+}
+
+/// What the two roles of an answer about groups receive. No script may cause an internal error.
+pub fn statistics_messages(data: &[u8]) {
+    if let Some(Err(error)) = scripts::statistics(data) {
         assert!(!matches!(error, ProtocolError::Internal(_)), "{error}");
     }
 }
