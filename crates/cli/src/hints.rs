@@ -39,6 +39,9 @@ pub(crate) fn explain(error: &Error) -> String {
             }
             _ => format!("{error}\n  name the file that `veilpath encode` wrote"),
         },
+        Error::NoFixations { .. } => {
+            format!("{error}\n  encode the gaze files again with --keep-fixations")
+        }
         Error::EmptyScanpaths { .. } => format!(
             "{error}\n  remove those rows (veilpath encode --drop-empty leaves them out), or use another --metric"
         ),
@@ -266,6 +269,13 @@ fn metric_options(error: &MetricOptionsError) -> String {
         MetricOptionsError::LocalDistances => format!(
             "{error}\n  use --match and --mismatch, or give a table of scores with --substitution FILE.csv"
         ),
+        MetricOptionsError::ViewMissing => format!(
+            "{error}\n  encode the gaze files again with the size of the screen and the viewing distance"
+        ),
+        MetricOptionsError::RadiusMissing => {
+            format!("{error}\n  add --radius, in the unit of the coordinates")
+        }
+        MetricOptionsError::UnknownNumber { .. } => format!("--numbers: {error}"),
         MetricOptionsError::DnaGrid
         | MetricOptionsError::Letters(_)
         | MetricOptionsError::Table { .. } => error.to_string(),
@@ -284,6 +294,16 @@ fn metric_flag(field: MetricField) -> &'static str {
         MetricField::Wrap => "--wrap",
         MetricField::Scale => "--scale",
         MetricField::Precision => "--precision",
+        MetricField::Points => "--points",
+        MetricField::Numbers => "--numbers",
+        MetricField::Radius => "--radius",
+        MetricField::Line => "--line",
+        MetricField::Undefined => "--undefined-as-zero",
+        MetricField::Rounded => "--rounded",
+        MetricField::DivideBy => "--divide-by",
+        MetricField::Window => "--window",
+        MetricField::Modulator => "--modulator",
+        MetricField::Simplification => "--simplify",
     }
 }
 
@@ -314,6 +334,8 @@ fn no_effect(reason: NoEffectReason) -> String {
         NoEffectReason::NotNormalised => {
             "it is for --metric scanmatch; for other metrics use --scale".into()
         }
+        NoEffectReason::OtherMeasure => "it belongs to another --metric".into(),
+        NoEffectReason::NotAnAlignment => "it is for alignments, and this --metric is not one".into(),
         NoEffectReason::ScaleGiven => "--scale is given".into(),
         NoEffectReason::NoGridDistance => reason.to_string(),
     }

@@ -2,7 +2,10 @@
 
 use crate::numbers::decimal;
 use clap::{Args, ValueEnum};
-use veilpath::{Grid, MetricOptions, SubstitutionChoice, UnknownName};
+use veilpath::{
+    DivideBy, Grid, MeasureOptions, MetricOptions, PointsChoice, Simplification,
+    SubstitutionChoice, Undefined, UnknownName,
+};
 
 /// A metric's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -17,6 +20,25 @@ pub(crate) enum MetricName {
     /// ScanMatch (Cristino et al. 2010)
     #[value(name = "scanmatch")]
     ScanMatch,
+    /// Longest common subsequence, divided by the longer length
+    SequenceScore,
+    /// Dynamic time warping
+    Dtw,
+    /// Discrete Fréchet distance
+    Frechet,
+    /// Hausdorff distance
+    Hausdorff,
+    /// Cross-recurrence: rec, det, lam, lam-rows, lam-columns, corm
+    Crqa,
+    /// ScaSim (von der Malsburg and Vasishth 2011), from fixations
+    #[value(name = "scasim")]
+    ScaSim,
+    /// MultiMatch (Dewhurst et al. 2012), from fixations: shape, direction, length, position, duration
+    #[value(name = "multimatch")]
+    MultiMatch,
+    /// SubsMatch (Kübler et al. 2014): frequencies of short sequences
+    #[value(name = "subsmatch")]
+    SubsMatch,
 }
 
 /// The arguments about the metric.
@@ -74,6 +96,49 @@ pub(crate) struct MetricArgs {
     /// [default: 0.001; with --engine plain: double precision]
     #[arg(long, value_name = "ERROR", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) precision: Option<f64>,
+
+    /// What dtw, frechet, hausdorff and crqa compare: letters, as places on the grid, or fixations, in their own unit
+    /// (only --engine plain)
+    #[arg(long, value_name = "POINTS", default_value = "letters")]
+    pub(crate) points: PointsChoice,
+
+    /// Which numbers of crqa or multimatch come out, separated by commas [default: rec,det,lam,corm; multimatch: all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) numbers: Vec<String>,
+
+    /// For crqa: fixations at most this far apart recur, in grid cells or the unit of the fixations [default: those with
+    /// the same letter]
+    #[arg(long, value_name = "DISTANCE", allow_negative_numbers = true, value_parser = decimal)]
+    pub(crate) radius: Option<f64>,
+
+    /// For crqa: the fewest points of a line [default: 2]
+    #[arg(long, value_name = "POINTS")]
+    pub(crate) line: Option<u32>,
+
+    /// For crqa: count numbers as 0 where they are undefined because nothing recurs
+    #[arg(long)]
+    pub(crate) undefined_as_zero: bool,
+
+    /// For crqa: round percentages to 0.01, as the secure engines do
+    #[arg(long)]
+    pub(crate) rounded: bool,
+
+    /// Divide dtw by the sum of both lengths; scasim by lengths or by durations
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) divide_by: Option<DivideBy>,
+
+    /// For subsmatch: letters of a sequence [default: 3]
+    #[arg(long, value_name = "LETTERS")]
+    pub(crate) window: Option<u32>,
+
+    /// For scasim: how much of the reward remains with each degree between two fixations [default: 0.83]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = decimal)]
+    pub(crate) modulator: Option<f64>,
+
+    /// For multimatch: merge saccades that turn by less than DEGREES or are shorter than LENGTH, at fixations shorter than
+    /// MILLISECONDS
+    #[arg(long, value_name = "DEGREES,LENGTH,MILLISECONDS", value_parser = simplification)]
+    pub(crate) simplify: Option<Simplification>,
 }
 
 impl From<MetricName> for veilpath::MetricName {
@@ -83,6 +148,14 @@ impl From<MetricName> for veilpath::MetricName {
             MetricName::NeedlemanWunsch => Self::NeedlemanWunsch,
             MetricName::SmithWaterman => Self::SmithWaterman,
             MetricName::ScanMatch => Self::ScanMatch,
+            MetricName::SequenceScore => Self::SequenceScore,
+            MetricName::Dtw => Self::Dtw,
+            MetricName::Frechet => Self::Frechet,
+            MetricName::Hausdorff => Self::Hausdorff,
+            MetricName::Crqa => Self::Crqa,
+            MetricName::ScaSim => Self::ScaSim,
+            MetricName::MultiMatch => Self::MultiMatch,
+            MetricName::SubsMatch => Self::SubsMatch,
         }
     }
 }
@@ -102,7 +175,35 @@ impl From<&MetricArgs> for MetricOptions {
             wrap: args.wrap,
             scale: args.scale,
             precision: args.precision,
+            measure: MeasureOptions {
+                points: args.points,
+                numbers: args.numbers.clone(),
+                radius: args.radius,
+                line: args.line,
+                undefined: match args.undefined_as_zero {
+                    true => Undefined::Zero,
+                    false => Undefined::Missing,
+                },
+                rounded: args.rounded,
+                divide_by: args.divide_by,
+                window: args.window,
+                modulator: args.modulator,
+                simplification: args.simplify,
+            },
         }
+    }
+}
+
+/// Parses the three numbers of a simplification.
+fn simplification(text: &str) -> Result<Simplification, String> {
+    let numbers: Vec<f64> = text.split(',').map(decimal).collect::<Result<_, _>>()?;
+    match numbers[..] {
+        [direction, length, duration] => Ok(Simplification {
+            direction,
+            length,
+            duration,
+        }),
+        _ => Err("expected three numbers, as in 45,100,300".into()),
     }
 }
 

@@ -86,6 +86,26 @@ pub enum MetricError {
     /// A raw result of a measure that is computed in the clear only.
     #[error("this measure is not computed in integers")]
     NoIntegers,
+    /// A modulator that is not a share.
+    #[error("the modulator is {modulator}, and must be from 0 to 1")]
+    Modulator {
+        /// The value given.
+        modulator: f64,
+    },
+    /// A view without a distance or size.
+    #[error("the viewing distance and the size of a pixel must be finite numbers above 0")]
+    View,
+    /// Grid cells or classes of durations of no sense.
+    #[error(
+        "fixations are rounded to at most {max} grid cells of a positive size, and to durations in ascending order, with at most 65536 letters", max = crate::MAX_CELLS
+    )]
+    Classes,
+    /// A measure of fixations with letters, or with fixations that were not kept.
+    #[error("{metric} compares fixations, and only letters are there")]
+    NeedsFixations {
+        /// The metric.
+        metric: &'static str,
+    },
     /// A raw result beyond all ranks.
     #[error("no distance has this rank")]
     NoSuchRank,

@@ -34,6 +34,7 @@ mod batch;
 mod cohort;
 mod comparison;
 mod error;
+mod fixation_comparison;
 mod fixations;
 mod grid;
 mod kernel;
@@ -53,14 +54,16 @@ pub use alphabet::{Alphabet, LetterError, Notation, NotationError};
 pub use cohort::{Cohort, Encoding, Entry};
 pub use comparison::Comparison;
 pub use error::MetricError;
+pub use fixation_comparison::FixationComparison;
 pub use fixations::{
     Fixation, FixationError, Fixations, SCREEN, Screen, ScreenError, ScreenUnit, VIEWING, Viewing,
 };
 pub use grid::{Distance, Grid, GridError};
 pub use measures::{
-    Crqa, CrqaOutput, Dtw, Frechet, Hausdorff, Lattice, PathDivisor, Points, RATIO_ONE, RankModel,
-    Ranks, RecurrenceModel, RecurrenceRule, RecurrentLetters, RecurrentPoints, SubsMatch,
-    Undefined, WarpingModel,
+    Crqa, CrqaOutput, Dtw, DurationClasses, DurationDivisor, Frechet, Hausdorff, Lattice,
+    MAX_CELLS, MultiMatch, MultiMatchOutput, PathDivisor, Points, RATIO_ONE, RankModel, Ranks,
+    RecurrenceModel, RecurrenceRule, RecurrentLetters, RecurrentPoints, RewardModel, ScaSim,
+    Simplification, SubsMatch, Undefined, View, WarpingModel,
 };
 pub use metric::{LocalScoring, Metric};
 pub use model::{Costs, GlobalModel, LocalModel, Model, ScoreFormula, Scores};

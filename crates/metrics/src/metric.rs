@@ -4,9 +4,11 @@ mod alignments;
 mod serialized;
 
 use crate::measures::{
-    Crqa, Dtw, Frechet, Hausdorff, Points, RecurrenceRule, SubsMatch, dtw_model, ranks_of,
+    Crqa, Dtw, DurationDivisor, Frechet, Hausdorff, MultiMatch, PathDivisor, Points,
+    RecurrenceRule, ScaSim, SubsMatch, dtw_model, ranks_of,
 };
 use crate::model::{Costs, GlobalModel, Model, ScoreFormula};
+use crate::scale::DEFAULT_DISTANCE_SCALE;
 use crate::{Alphabet, Grid, MetricError, Quantity, QuantityKind, Substitution, Table, scanmatch};
 use alignments::{cost_model, local_model, scanmatch_model, score_model};
 use serde::{Deserialize, Serialize};
@@ -77,6 +79,12 @@ pub enum Metric {
     Hausdorff(Hausdorff),
     /// Cross-recurrence quantification.
     Crqa(Crqa),
+    /// ScaSim (von der Malsburg and Vasishth 2011).
+    #[serde(rename = "scasim")]
+    ScaSim(ScaSim),
+    /// MultiMatch (Dewhurst et al. 2012).
+    #[serde(rename = "multimatch")]
+    MultiMatch(MultiMatch),
     /// SubsMatch (Kübler et al. 2014) on letters.
     #[serde(rename = "subsmatch")]
     SubsMatch(SubsMatch),
@@ -116,6 +124,8 @@ impl Metric {
             Metric::Frechet(_) => "frechet",
             Metric::Hausdorff(_) => "hausdorff",
             Metric::Crqa(_) => "crqa",
+            Metric::ScaSim(_) => "scasim",
+            Metric::MultiMatch(_) => "multimatch",
             Metric::SubsMatch(_) => "subsmatch",
         }
     }
@@ -129,6 +139,7 @@ impl Metric {
                 | Metric::Dtw(_)
                 | Metric::Frechet(_)
                 | Metric::Hausdorff(_)
+                | Metric::ScaSim(_)
         )
     }
 
@@ -157,6 +168,11 @@ impl Metric {
         };
         match self {
             Metric::Crqa(crqa) => crqa.quantities(),
+            Metric::MultiMatch(multimatch) => multimatch.quantities(),
+            Metric::ScaSim(scasim) => {
+                let may_be_undefined = scasim.divisor != DurationDivisor::None;
+                vec![quantity("score", score, may_be_undefined)]
+            }
             Metric::SequenceScore => vec![quantity("score", QuantityKind::Fraction, false)],
             Metric::SubsMatch(_) => vec![quantity("score", QuantityKind::Fraction, true)],
             metric if metric.is_alignment() => vec![
@@ -164,6 +180,15 @@ impl Metric {
                 quantity("similarity", QuantityKind::Fraction, true),
             ],
             _ => vec![quantity("score", score, false)],
+        }
+    }
+
+    /// Whether it compares fixations, not letters.
+    pub fn needs_fixations(&self) -> bool {
+        match self {
+            Metric::MultiMatch(_) => true,
+            Metric::ScaSim(scasim) => scasim.classes.is_none(),
+            metric => metric.points() == Some(Points::Fixations),
         }
     }
 
@@ -197,11 +222,15 @@ impl Metric {
                 scoring: LocalScoring::Table { table },
                 ..
             } => Some(table.size()),
+            Metric::ScaSim(ScaSim {
+                classes: Some(classes),
+                ..
+            }) => u32::try_from(classes.letters()).ok(),
             _ => self.points()?.grid().map(|grid| grid.cells()),
         }
     }
 
-    /// The same metric in integers: ScanMatch without a scale gets the one with which an engine has the least to do and no score is
+    /// The same metric in integers. ScanMatch without a scale gets the one with which an engine has the least to do and no score is
     /// off by `precision` or more.
     pub fn with_automatic_scale(self, precision: f64) -> Result<Self, MetricError> {
         match self {
@@ -222,11 +251,20 @@ impl Metric {
                     scale: Some(scale),
                 })
             }
+            Metric::Dtw(dtw) if dtw.points != Points::Fixations => Ok(Metric::Dtw(Dtw {
+                scale: dtw.scale.or(Some(DEFAULT_DISTANCE_SCALE)),
+                ..dtw
+            })),
+            Metric::Crqa(crqa) => Ok(Metric::Crqa(Crqa {
+                rounded: true,
+                ..crqa
+            })),
             metric => Ok(metric),
         }
     }
 
-    /// The largest difference between a score with the metric's scale and one in double precision, for ScanMatch with a scale.
+    /// The largest difference between a score in the metric's integers and one in double precision, where it does not depend on
+    /// the lengths.
     pub fn error_bound(&self) -> Option<f64> {
         match self {
             Metric::ScanMatch {
@@ -236,6 +274,14 @@ impl Metric {
                 gap,
                 scale: Some(scale),
             } => scanmatch::error_bound(&grid.with_wrap(*wrap), *threshold, *gap, *scale).ok(),
+            // Half a unit for each step, of which there are fewer than both lengths.
+            Metric::Dtw(Dtw {
+                divisor: PathDivisor::Lengths,
+                scale: Some(scale),
+                ..
+            }) => Some(0.5 / f64::from(*scale)),
+            // Half of 0.01 %.
+            Metric::Crqa(crqa) if crqa.rounded => Some(0.005),
             _ => None,
         }
     }
@@ -287,6 +333,11 @@ impl Metric {
                 Ok(ranks_of(points, alphabet)?.map_or(Model::Clear, Model::Hausdorff))
             }
             Metric::Crqa(crqa) => crqa.model(alphabet),
+            Metric::ScaSim(scasim) => scasim.model(alphabet),
+            Metric::MultiMatch(multimatch) => {
+                multimatch.check()?;
+                Ok(Model::Clear)
+            }
             Metric::SubsMatch(subsmatch) => {
                 subsmatch.check()?;
                 Ok(Model::Clear)

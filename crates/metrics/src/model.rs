@@ -6,7 +6,7 @@
 
 mod reading;
 
-use crate::measures::{RankModel, RecurrenceModel, WarpingModel};
+use crate::measures::{RankModel, RecurrenceModel, RewardModel, WarpingModel};
 use crate::{Alphabet, Distance, Grid, MAX_LENGTH, MetricError};
 
 /// What is computed, in integers.
@@ -24,6 +24,8 @@ pub enum Model {
     Hausdorff(RankModel),
     /// Counts of pairs of letters that recur.
     Recurrence(RecurrenceModel),
+    /// Durations that an alignment with free gaps leaves unrewarded (ScaSim).
+    Reward(RewardModel),
     /// No integers: the measure is computed in the clear only.
     Clear,
 }

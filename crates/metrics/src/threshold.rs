@@ -124,6 +124,10 @@ impl Comparison {
                 Bound::AtMost(last(-1, model.ranks.largest().into(), near))
             }
             Model::Recurrence(model) => bound_of_recurrence(model, m, n, near)?,
+            Model::Reward(_) => {
+                let most = times(m + n, self.largest()).map_err(too_long)?;
+                Bound::AtMost(last(-1, most, near))
+            }
             Model::Clear => return Err(MetricError::NoIntegers),
         })
     }
@@ -185,7 +189,10 @@ impl Model {
             Model::Recurrence(model) if !model.divides_by_length() => {
                 return model.read(adjusted, 1, 1);
             }
-            Model::Warping(_) | Model::Recurrence(_) => return Err(MetricError::NeedsLengths),
+            Model::Reward(model) if !model.divides() => return Ok(model.read(adjusted, 1, 1)),
+            Model::Warping(_) | Model::Recurrence(_) | Model::Reward(_) => {
+                return Err(MetricError::NeedsLengths);
+            }
             Model::Clear => return Err(MetricError::NoIntegers),
         };
         Ok(PairScore::new(adjusted as f64 / scale, None))

@@ -165,6 +165,14 @@ pub enum JobError {
         /// The number.
         output: &'static str,
     },
+    /// Fixations stay on the machine that has them.
+    #[error(
+        "{metric} compares fixations, which are never sent to a partner; compare two cohorts on one machine"
+    )]
+    NeedsFixations {
+        /// The metric.
+        metric: &'static str,
+    },
     /// There are more pairs than one comparison may have.
     #[error("there are {pairs} pairs, and one comparison can have {most}")]
     TooManyPairs {

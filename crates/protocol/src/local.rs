@@ -1,6 +1,7 @@
 //! Both roles in one process without a network, for an institution that compares its own cohorts in the clear, and
 //! for tests.
 
+mod fixations;
 mod group;
 
 use crate::outcome::labels;
@@ -42,6 +43,9 @@ pub fn compare_locally_with_coins(
     spec.check()?;
     let cells = spec.cells(&count);
     let pairs = crate::pairs_of(spec.pairs, a, b);
+    if spec.metric.needs_fixations() {
+        return fixations::compare(spec, [a, b], &pairs, observer);
+    }
     let (first, second) = (scanpaths(a), scanpaths(b));
     let host_job = Job::new(&spec, Role::Host, &first, second.len(), &pairs)?;
     let join_job = Job::new(&spec, Role::Join, &second, first.len(), &pairs)?;

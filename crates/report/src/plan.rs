@@ -53,6 +53,8 @@ pub(crate) fn metric_name(metric: &Metric) -> &'static str {
         Metric::Frechet(_) => "Discrete Fréchet distance",
         Metric::Hausdorff(_) => "Hausdorff distance",
         Metric::Crqa(_) => "Cross-recurrence",
+        Metric::ScaSim(_) => "ScaSim",
+        Metric::MultiMatch(_) => "MultiMatch",
         Metric::SubsMatch(_) => "SubsMatch",
     }
 }

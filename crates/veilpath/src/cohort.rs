@@ -7,7 +7,7 @@ use crate::{Error, Event, EventSink, MetricOptions, MetricOptionsError, PlanOpti
 use std::fmt;
 use std::path::Path;
 use veilpath_encode::{Head, Input, RawCohort, ReadError, detect, explain_unknown};
-use veilpath_metrics::{Alphabet, Cohort, Grid, Metric, Notation};
+use veilpath_metrics::{Alphabet, Cohort, Grid, Metric, Notation, Screen};
 use veilpath_protocol::check_cohort;
 use veilpath_report::result_file::ResultFormat;
 use veilpath_session::{AlphabetInfo, Fingerprint};
@@ -140,7 +140,7 @@ pub(crate) fn with_declared_letters(error: Error, options: &PlanOptions) -> Erro
 pub(crate) fn resolve(
     own: &AlphabetInfo,
     other: &AlphabetInfo,
-    grid: Option<Grid>,
+    (grid, screen): (Option<Grid>, Option<Screen>),
     options: &MetricOptions,
 ) -> Result<(Alphabet, Metric), Error> {
     let mut alphabet = common_alphabet(own, other);
@@ -154,7 +154,7 @@ pub(crate) fn resolve(
         .into());
     }
     let requested_cells = options.grid.map(|grid| grid.cells());
-    let metric = options.metric(&alphabet, grid)?;
+    let metric = options.metric(&alphabet, grid, screen.as_ref())?;
     let is_declared = [own, other]
         .iter()
         .any(|letters| letters.declared == Some(alphabet));

@@ -83,12 +83,22 @@ pub enum Error {
         /// What there is too much of.
         error: ResultFormatError,
     },
-    /// ScanMatch is not defined for empty scanpaths.
-    #[error("{file}: {} of {scanpaths} scanpaths are empty, and ScanMatch is not defined for them: {}",
+    /// The cohort has no fixations, which the metric compares.
+    #[error("{file}: {metric} compares fixations, and this cohort has only letters")]
+    NoFixations {
+        /// The cohort file.
+        file: String,
+        /// The metric.
+        metric: &'static str,
+    },
+    /// The metric is not defined for empty scanpaths.
+    #[error("{file}: {} of {scanpaths} scanpaths are empty, and {metric} is not defined for them: {}",
         empty.len(), first_few(empty))]
     EmptyScanpaths {
         /// The cohort file.
         file: String,
+        /// The metric.
+        metric: &'static str,
         /// The positions of the empty scanpaths in the file, counted from 1.
         empty: Vec<usize>,
         /// How many scanpaths the file has.

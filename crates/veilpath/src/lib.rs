@@ -40,8 +40,8 @@ pub use event::{Event, EventSink, Note};
 pub use key_pair::{KeyPairOptions, generate_key_pair};
 pub use local_cohort::LocalCohort;
 pub use metric::{
-    MetricField, MetricName, MetricOptions, MetricOptionsError, NoEffectReason, SubstitutionChoice,
-    UnknownName,
+    DivideBy, MeasureOptions, MetricField, MetricName, MetricOptions, MetricOptionsError,
+    NoEffectReason, PointsChoice, SubstitutionChoice, UnknownChoice, UnknownName,
 };
 pub use outcome::{OutcomeFormat, write_outcome};
 pub use output_file::{Contents, OutputConflict, OutputFile, has_content, refuse_same_output};
@@ -60,7 +60,7 @@ pub use veilpath_encode::cohort_file::write as write_cohort;
 pub use veilpath_encode::{CohortNote, Input, RawCohort, ReadError};
 pub use veilpath_metrics::{
     Alphabet, Cohort, Distance, Entry, Grid, Metric, MetricError, Notation, NotationError,
-    Threshold, text,
+    Simplification, Threshold, Undefined, text,
 };
 pub use veilpath_paillier::{Error as PaillierError, KeySize};
 pub use veilpath_protocol::{

@@ -4,7 +4,7 @@ use crate::cohort::{
     alphabet_info, declarations_conflict, decode, decode_in, refuse_unwritable, resolve,
     with_declared_letters,
 };
-use crate::plan::{has_groups, refuse_empty_for_scanmatch};
+use crate::plan::{has_groups, refuse_empty};
 use crate::{Error, EventSink, PlanOptions};
 use veilpath_encode::RawCohort;
 use veilpath_metrics::{Alphabet, Cohort, Metric, Notation};
@@ -32,12 +32,13 @@ impl LocalCohort {
         let mut info = alphabet_info(&file, &options)?;
         let file_declares = file.declares_letters(options.notation);
         let grid = options.metric.grid;
-        let (own_alphabet, metric) = resolve(&info, &info, info.grid, &options.metric)?;
+        let (own_alphabet, metric) =
+            resolve(&info, &info, (info.grid, file.screen()), &options.metric)?;
         let cohort =
             decode(&file, own_alphabet).map_err(|error| with_declared_letters(error, &options))?;
         refuse_unwritable(&cohort, file.name())?;
         options.refuse_longer_than_padding(&cohort, file.name())?;
-        refuse_empty_for_scanmatch(&metric, &cohort, file.name())?;
+        refuse_empty(&metric, &cohort, file.name())?;
         options.spec(metric.clone(), &cohort, &cohort)?;
         // What this side's options say about the letters counts as declared.
         if own_alphabet != info.read_as {
@@ -131,7 +132,12 @@ impl LocalCohort {
             Role::Host => ours.grid.or(theirs.grid),
             Role::Join => theirs.grid.or(ours.grid),
         };
-        let (alphabet, metric) = resolve(ours, theirs, grid, &self.options.metric)?;
+        let (alphabet, metric) = resolve(
+            ours,
+            theirs,
+            (grid, self.file.screen()),
+            &self.options.metric,
+        )?;
         self.refuse_fewer_letters(alphabet)?;
         let named = ours.named.or(theirs.named);
         let notation = named.map(|alphabet| alphabet.notation());

@@ -3,15 +3,17 @@
 //! The alphabet is known only when the cohorts have been read, so [`MetricOptions`] become a [`Metric`] late. An option
 //! that would have no effect is an error: the user expects it to do something.
 
+mod fields;
+mod measures;
 mod names;
 
+pub use measures::{DivideBy, MeasureOptions, PointsChoice, UnknownChoice};
 pub use names::{MetricName, SubstitutionChoice, UnknownName};
 
 use crate::Error;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use veilpath_metrics::{
-    Alphabet, Distance, Grid, LetterError, LocalScoring, Metric, MetricError, Notation,
+    Alphabet, Distance, Grid, LetterError, LocalScoring, Metric, MetricError, Notation, Screen,
     Substitution, Table, TableError, TableKind,
 };
 
@@ -42,6 +44,8 @@ pub struct MetricOptions {
     pub scale: Option<f64>,
     /// For ScanMatch in integers: the error that no score may reach. The scale is then chosen to meet it.
     pub precision: Option<f64>,
+    /// The numbers of measures besides alignments.
+    pub measure: MeasureOptions,
 }
 
 /// One field of [`MetricOptions`], as errors name it.
@@ -67,6 +71,26 @@ pub enum MetricField {
     Scale,
     /// `precision`
     Precision,
+    /// `measure.points`
+    Points,
+    /// `measure.numbers`
+    Numbers,
+    /// `measure.radius`
+    Radius,
+    /// `measure.line`
+    Line,
+    /// `measure.undefined`
+    Undefined,
+    /// `measure.rounded`
+    Rounded,
+    /// `measure.divide_by`
+    DivideBy,
+    /// `measure.window`
+    Window,
+    /// `measure.modulator`
+    Modulator,
+    /// `measure.simplification`
+    Simplification,
 }
 
 /// Metric options that conflict with each other or with the cohorts.
@@ -94,9 +118,25 @@ pub enum MetricOptionsError {
     /// Smith–Waterman with distances.
     #[error("smith-waterman needs scores that can be positive and negative, not distances")]
     LocalDistances,
-    /// ScanMatch on DNA.
-    #[error("scanmatch compares grid cells, not DNA")]
+    /// A measure of grid cells on DNA.
+    #[error("this metric compares grid cells, not DNA")]
     DnaGrid,
+    /// ScaSim without the size and distance of the screen.
+    #[error(
+        "scasim needs visual angles, and the cohort files do not say how large the screen was and how far away"
+    )]
+    ViewMissing,
+    /// Recurrence of fixations without a radius.
+    #[error("fixations recur if they are near each other, and no radius is given")]
+    RadiusMissing,
+    /// A number that the metric does not give.
+    #[error("there is no number {name:?}; this metric gives {}", .known.join(", "))]
+    UnknownNumber {
+        /// The name.
+        name: String,
+        /// The numbers that it gives.
+        known: Vec<&'static str>,
+    },
     /// More or fewer letters than the notation has.
     #[error("{}", .0.problem)]
     Letters(LetterError),
@@ -137,63 +177,25 @@ pub enum NoEffectReason {
     NotNormalised,
     /// The scale is given.
     ScaleGiven,
-}
-
-impl fmt::Display for MetricField {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            MetricField::Substitution => "substitution",
-            MetricField::Insert => "insert",
-            MetricField::Delete => "delete",
-            MetricField::Gap => "gap",
-            MetricField::Reward => "reward",
-            MetricField::Mismatch => "mismatch",
-            MetricField::Threshold => "threshold",
-            MetricField::Wrap => "wrap",
-            MetricField::Scale => "scale",
-            MetricField::Precision => "precision",
-        })
-    }
-}
-
-impl fmt::Display for NoEffectReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            NoEffectReason::FixedCosts => "the costs of levenshtein are fixed; those of needleman-wunsch are not",
-            NoEffectReason::GapAndBothCosts => {
-                "it is short for insert and delete, and both of these are given"
-            }
-            NoEffectReason::OtherSubstitution => {
-                "it is the cost of a unit substitution, and another substitution is given"
-            }
-            NoEffectReason::Maximised => {
-                "with a reward, needleman-wunsch has only a mismatch penalty and a gap penalty"
-            }
-            NoEffectReason::LocalScores => {
-                "smith-waterman takes a reward, a mismatch and a gap, or a table and a gap"
-            }
-            NoEffectReason::TableGiven => "the table defines the scores of equal and different letters",
-            NoEffectReason::ScanMatchNumbers => {
-                "scanmatch takes a grid, a threshold, a gap and a scale or a precision; its distances are Euclidean"
-            }
-            NoEffectReason::OnlyScanMatch => "it is a distance between grid cells, and only scanmatch has it",
-            NoEffectReason::NoGridDistance => {
-                "it joins the edges of the grid, and this metric does not use distances on a grid"
-            }
-            NoEffectReason::NotNormalised => {
-                "only scanmatch has the same error bound at all lengths; set a scale instead"
-            }
-            NoEffectReason::ScaleGiven => "the scale is given",
-        })
-    }
+    /// It is a number of other measures.
+    OtherMeasure,
+    /// It is a number of alignments.
+    NotAnAlignment,
 }
 
 impl MetricOptions {
-    /// The metric for cohorts in this alphabet. `declared` is the grid that the cohort files declare.
-    pub fn metric(&self, alphabet: &Alphabet, declared: Option<Grid>) -> Result<Metric, Error> {
+    /// The metric for cohorts in this alphabet. `declared` and `screen` are the grid and the screen that the cohort files
+    /// declare.
+    pub fn metric(
+        &self,
+        alphabet: &Alphabet,
+        declared: Option<Grid>,
+        screen: Option<&Screen>,
+    ) -> Result<Metric, Error> {
         if self.wrap && !self.needs_grid() {
             return no_effect(MetricField::Wrap, NoEffectReason::NoGridDistance);
         }
+        self.refuse_other_measures()?;
         if self.threshold.is_some() && self.name != MetricName::ScanMatch {
             return no_effect(MetricField::Threshold, NoEffectReason::OnlyScanMatch);
         }
@@ -207,13 +209,14 @@ impl MetricOptions {
             (MetricName::NeedlemanWunsch, Some(reward)) => self.maximised(reward),
             (MetricName::SmithWaterman, _) => self.smith_waterman(alphabet),
             (MetricName::ScanMatch, _) => self.scanmatch(alphabet, grid),
+            _ => self.measure(alphabet, grid, screen),
         }
     }
 
     /// Whether the metric uses distances between grid cells.
     pub fn needs_grid(&self) -> bool {
         let distance = matches!(self.substitution, Some(SubstitutionChoice::Distance(_)));
-        self.name == MetricName::ScanMatch || distance
+        self.name == MetricName::ScanMatch || distance || self.measures_on_grid()
     }
 
     /// The file of the substitution table, where there is one.
@@ -365,6 +368,7 @@ impl MetricOptions {
             MetricField::Wrap => self.wrap,
             MetricField::Scale => self.scale.is_some(),
             MetricField::Precision => self.precision.is_some(),
+            field => self.measure.is_given(field),
         }
     }
 }

@@ -81,7 +81,7 @@ impl PlanOptions {
     /// Checks that a cohort can be compared with these options.
     pub(crate) fn check(&self, metric: &Metric, cohort: &Cohort, file: &str) -> Result<(), Error> {
         refuse_unwritable(cohort, file)?;
-        refuse_empty_for_scanmatch(metric, cohort, file)?;
+        refuse_empty(metric, cohort, file)?;
         self.refuse_longer_than_padding(cohort, file)
     }
 
@@ -174,7 +174,8 @@ pub fn plan(
     let [own, other] = files.map(|file| alphabet_info(file, options));
     let (own, other) = (own?, other?);
     let grid = own.grid.or(other.grid);
-    let (alphabet, metric) = resolve(&own, &other, grid, &options.metric)?;
+    let screen = files[0].screen().or(files[1].screen());
+    let (alphabet, metric) = resolve(&own, &other, (grid, screen), &options.metric)?;
     let [a, b] = files.map(|file| {
         let decoded = decode_in(file, alphabet, notation, events);
         decoded.map_err(|error| with_declared_letters(error, options))
@@ -325,18 +326,36 @@ pub fn load_host_key(path: &Path) -> Result<(HostKey, KeySize), Error> {
     Ok((key.into(), size))
 }
 
-/// ScanMatch divides by the length of the longer scanpath.
-pub(crate) fn refuse_empty_for_scanmatch(
-    metric: &Metric,
-    cohort: &Cohort,
-    file: &str,
-) -> Result<(), Error> {
-    if !matches!(metric, Metric::ScanMatch { .. }) {
+/// Refuses what a metric is not defined for: empty scanpaths, as most metrics divide by a length or compare points, and letters
+/// without the fixations that it compares.
+pub(crate) fn refuse_empty(metric: &Metric, cohort: &Cohort, file: &str) -> Result<(), Error> {
+    let is_missing = |entry: &Entry| entry.fixations.is_none();
+    if metric.needs_fixations()
+        && (cohort.screen.is_none() || cohort.entries.iter().any(is_missing))
+    {
+        return Err(Error::NoFixations {
+            file: file.to_string(),
+            metric: metric.name(),
+        });
+    }
+    let is_defined = match metric {
+        Metric::ScanMatch { .. } => false,
+        Metric::ScaSim(_) | Metric::MultiMatch(_) | Metric::SubsMatch(_) => true,
+        metric => metric.is_alignment(),
+    };
+    if is_defined {
         return Ok(());
     }
+    let is_empty = |entry: &Entry| match metric.needs_fixations() {
+        true => entry
+            .fixations
+            .as_ref()
+            .is_none_or(|fixations| fixations.is_empty()),
+        false => entry.scanpath.is_empty(),
+    };
     let numbered = cohort.entries.iter().zip(1..);
     let empty: Vec<usize> = numbered
-        .filter(|(entry, _)| entry.scanpath.is_empty())
+        .filter(|(entry, _)| is_empty(entry))
         .map(|(_, number)| number)
         .collect();
     if empty.is_empty() {
@@ -344,6 +363,7 @@ pub(crate) fn refuse_empty_for_scanmatch(
     }
     Err(Error::EmptyScanpaths {
         file: file.to_string(),
+        metric: metric.name(),
         empty,
         scanpaths: cohort.entries.len(),
     })

@@ -153,6 +153,30 @@ impl Writer<'_> {
             MetricName::ScanMatch => {
                 "Two scanpaths are aligned so that places near each other count as similar; the score is from 0 to about 1 (ScanMatch)."
             }
+            MetricName::SequenceScore => {
+                "The longest sequence of places that both scanpaths visit in the same order is divided by the length of the longer scanpath (Sequence Score)."
+            }
+            MetricName::Dtw => {
+                "Both scanpaths are walked along at once, at the speeds at which they stay nearest to each other; the distances along this walk are added up (dynamic time warping)."
+            }
+            MetricName::Frechet => {
+                "Both scanpaths are walked along at once, at the speeds at which they stay nearest to each other; the score is the longest distance of this walk (discrete Fréchet distance)."
+            }
+            MetricName::Hausdorff => {
+                "The score is the largest distance from a place in one scanpath to the nearest place in the other (Hausdorff distance)."
+            }
+            MetricName::Crqa => {
+                "It is counted how often, and in which patterns, two scanpaths visit the same places (cross-recurrence)."
+            }
+            MetricName::ScaSim => {
+                "The score is the time that two scanpaths spend at different places (ScaSim)."
+            }
+            MetricName::MultiMatch => {
+                "The eye movements of two scanpaths are aligned and compared in shape, direction, length, position and duration (MultiMatch)."
+            }
+            MetricName::SubsMatch => {
+                "It is compared how often short sequences of places occur in two scanpaths (SubsMatch)."
+            }
         };
         vec![
             paragraph(

@@ -2,7 +2,7 @@
 
 use super::Comparison;
 use crate::kernel::double::DoubleKernel;
-use crate::kernel::global::GlobalKernel;
+use crate::kernel::global::{GlobalKernel, RewardKernel};
 use crate::kernel::local::LocalKernel;
 use crate::kernel::walk::WarpingKernel;
 use crate::kernel::{Row, hausdorff, levenshtein, recurrence, walk};
@@ -27,6 +27,7 @@ enum IntegerKernel {
     Bottleneck(RankModel),
     Hausdorff(RankModel),
     Recurrence(RecurrenceModel),
+    Reward(RewardKernel),
     None,
 }
 
@@ -60,6 +61,7 @@ impl Kernels {
             Model::Bottleneck(model) => IntegerKernel::Bottleneck(model.clone()),
             Model::Hausdorff(model) => IntegerKernel::Hausdorff(model.clone()),
             Model::Recurrence(model) => IntegerKernel::Recurrence(model.clone()),
+            Model::Reward(model) => IntegerKernel::Reward(RewardKernel::new(model, letters)),
             Model::Clear => IntegerKernel::None,
         };
         let exact = match (metric, model) {
@@ -166,6 +168,7 @@ impl Kernels {
                 let (m, n) = row.lengths(index);
                 finished(index, model.raw(&counted, m, n));
             }),
+            IntegerKernel::Reward(kernel) => kernel.row(row, finish),
             IntegerKernel::None => {
                 (0..row.others.len())
                     .for_each(|index| finished(index, Err(MetricError::NoIntegers)));

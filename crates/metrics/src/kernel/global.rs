@@ -16,7 +16,7 @@ use super::number::{FLOAT_LIMIT, Number};
 use super::profile::{GROUP, Profile};
 use super::sweep::{Recurrence, Sweeper, active, lanes, window};
 use super::values::{Values, common_divisor};
-use crate::GlobalModel;
+use crate::{GlobalModel, RewardModel};
 
 /// A global model, prepared.
 pub(crate) struct GlobalKernel {
@@ -82,10 +82,65 @@ impl GlobalKernel {
                 (row.progress)(row.cells(index));
                 finish(index, 0);
             }),
-            Gains::Narrow(values) => gained(row, values, finish),
-            Gains::Middle(values) => gained(row, values, finish),
-            Gains::Float(values) => gained(row, values, finish),
-            Gains::Wide(values) => gained(row, values, finish),
+            Gains::Narrow(values) => gained(row, |a, b| values.get(a, b), finish),
+            Gains::Middle(values) => gained(row, |a, b| values.get(a, b), finish),
+            Gains::Float(values) => gained(row, |a, b| values.get(a, b), finish),
+            Gains::Wide(values) => gained(row, |a, b| values.get(a, b), finish),
+        }
+    }
+}
+
+/// An alignment with free gaps, prepared: its rewards are the gains of substitutions.
+pub(crate) struct RewardKernel {
+    model: RewardModel,
+    rewards: Rewards,
+}
+
+enum Rewards {
+    Middle(Values<u16>),
+    Wide(Values<u32>),
+    /// Too many letters for a table.
+    Computed,
+}
+
+/// A table of rewards has at most this many letters.
+const TABLE_LETTERS: u32 = 2048;
+
+impl RewardKernel {
+    pub(crate) fn new(model: &RewardModel, letters: u32) -> Self {
+        let square = || {
+            let all = 0..u16::try_from(letters).unwrap_or(u16::MAX);
+            let pairs = all.clone().flat_map(|a| all.clone().map(move |b| (a, b)));
+            Values::Square {
+                size: letters as usize,
+                values: pairs.map(|(a, b)| model.reward(a, b)).collect(),
+            }
+        };
+        let rewards = match (letters, model.largest()) {
+            (TABLE_LETTERS.., _) => Rewards::Computed,
+            (_, 0..=0xffff) => {
+                Rewards::Middle(square().map(|reward| u16::try_from(reward).unwrap_or(u16::MAX)))
+            }
+            _ => Rewards::Wide(square()),
+        };
+        Self {
+            model: model.clone(),
+            rewards,
+        }
+    }
+
+    /// The durations that are left of the shared scanpath with each of the others.
+    pub(crate) fn row(&self, row: Row<'_>, mut finished: impl FnMut(usize, i64)) {
+        let lane = self.model.total(row.lane);
+        let finish = |index: usize, reward: u64| {
+            let total = lane + self.model.total(row.others[index]);
+            let left = total.saturating_sub(2 * reward);
+            finished(index, i64::try_from(left).unwrap_or(i64::MAX));
+        };
+        match &self.rewards {
+            Rewards::Middle(values) => gained(row, |a, b| values.get(a, b), finish),
+            Rewards::Wide(values) => gained(row, |a, b| values.get(a, b), finish),
+            Rewards::Computed => gained(row, |a, b| self.model.reward(a, b), finish),
         }
     }
 }
@@ -95,8 +150,12 @@ fn reduced<T: Number>(costs: &Values<u32>, both: u32, divisor: u32) -> Values<T>
     costs.map(|cost| T::of((both.saturating_sub(cost) / divisor).into()))
 }
 
-fn gained<T: Number>(row: Row<'_>, values: &Values<T>, mut finish: impl FnMut(usize, u64)) {
-    let profile = Profile::new(row, |a, b| values.get(a, b).bits());
+fn gained<T: Number>(
+    row: Row<'_>,
+    gain: impl Fn(u16, u16) -> T,
+    mut finish: impl FnMut(usize, u64),
+) {
+    let profile = Profile::new(row, |a, b| gain(a, b).bits());
     let groups = profile.layout().lanes / GROUP;
     let mut sweeper = Sweeper::new();
     for (index, &other) in row.others.iter().enumerate() {

@@ -38,6 +38,22 @@ pub(crate) fn row(
     }
 }
 
+/// What is counted in a matrix whose rows are given, 64 columns in a word.
+pub(crate) fn count(rows: &[Vec<u64>], line: u32) -> RecurrentPoints {
+    let mut lines = rows.to_vec();
+    lines
+        .iter_mut()
+        .for_each(|row| keep_runs(row, line as usize));
+    let matrix = Rows {
+        words: rows.first().map_or(0, Vec::len),
+        bits: rows.concat(),
+        sums: rows.iter().map(|row| sum_of_places(row)).collect(),
+        lines: lines.concat(),
+    };
+    let all: Vec<usize> = (0..rows.len()).collect();
+    matrix.count(&all, line as usize, true)
+}
+
 impl Rows {
     fn new(model: &RecurrenceModel, row: Row<'_>, letters: &[u16], other: &[u16]) -> Self {
         let words = other.len().div_ceil(64);

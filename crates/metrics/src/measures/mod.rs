@@ -1,18 +1,26 @@
 //! The measures of the field besides alignments: their settings, and their integers.
 
+mod coordinates;
 mod geometry;
+mod multimatch;
 mod points;
 mod recurrence;
+mod scasim;
 mod subsmatch;
 
+pub(crate) use coordinates::{
+    Plane, hausdorff, least_longest, least_sum, recurrence as recurrence_rows,
+};
 pub use geometry::{Dtw, Frechet, Hausdorff, PathDivisor};
 pub use geometry::{RankModel, WarpingModel};
 pub(crate) use geometry::{dtw_model, ranks_of};
+pub use multimatch::{MultiMatch, MultiMatchOutput, Simplification};
 pub use points::{Lattice, Points, Ranks};
 pub(crate) use recurrence::MAX_LINE;
 pub use recurrence::{
     Crqa, CrqaOutput, RATIO_ONE, RecurrenceModel, RecurrenceRule, RecurrentLetters,
     RecurrentPoints, Undefined,
 };
+pub use scasim::{DurationClasses, DurationDivisor, MAX_CELLS, RewardModel, ScaSim, View};
 pub(crate) use subsmatch::MAX_WINDOW;
 pub use subsmatch::SubsMatch;

@@ -15,6 +15,17 @@ pub enum Points {
         /// Whether left and right are joined.
         wrap: bool,
     },
+    /// The grid cells to which fixations were rounded, with their size in the unit of coordinates.
+    Cells {
+        /// A grid over the whole screen.
+        grid: Grid,
+        /// The width of a cell.
+        width: f64,
+        /// The height of a cell.
+        height: f64,
+    },
+    /// The fixations' own coordinates, in their unit; only in the clear.
+    Fixations,
 }
 
 /// The cells of a grid with their size, in the unit of distances.
@@ -40,6 +51,8 @@ impl Points {
     pub fn grid(&self) -> Option<Grid> {
         match self {
             Points::Grid { grid, wrap } => Some(grid.with_wrap(*wrap)),
+            Points::Cells { grid, .. } => Some(*grid),
+            Points::Fixations => None,
         }
     }
 
@@ -51,12 +64,28 @@ impl Points {
                 width: 1.0,
                 height: 1.0,
             }),
+            Points::Cells {
+                grid,
+                width,
+                height,
+            } => Some(Lattice {
+                grid: *grid,
+                width: *width,
+                height: *height,
+            }),
+            Points::Fixations => None,
         }
     }
 
     /// The places of the letters of an alphabet.
     pub(crate) fn of_letters(&self, alphabet: &Alphabet) -> Result<Option<Lattice>, MetricError> {
         let lattice = self.lattice();
+        let is_size = |size: f64| size.is_finite() && size > 0.0;
+        if let Points::Cells { width, height, .. } = *self
+            && !(is_size(width) && is_size(height))
+        {
+            return Err(MetricError::Classes);
+        }
         if let Some(lattice) = &lattice {
             fits_grid(alphabet, &lattice.grid)?;
         }

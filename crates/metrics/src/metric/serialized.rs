@@ -1,7 +1,7 @@
 //! The serialized form of a metric: both kinds of Needleman–Wunsch have the same name, and differ in their fields.
 
 use super::{LocalScoring, Metric};
-use crate::measures::{Crqa, Dtw, Frechet, Hausdorff, SubsMatch};
+use crate::measures::{Crqa, Dtw, Frechet, Hausdorff, MultiMatch, ScaSim, SubsMatch};
 use crate::{Grid, Substitution};
 use serde::Deserialize;
 
@@ -29,6 +29,10 @@ pub(super) enum SerializedMetric {
     Frechet(Frechet),
     Hausdorff(Hausdorff),
     Crqa(Crqa),
+    #[serde(rename = "scasim")]
+    ScaSim(ScaSim),
+    #[serde(rename = "multimatch")]
+    MultiMatch(MultiMatch),
     #[serde(rename = "subsmatch")]
     SubsMatch(SubsMatch),
 }
@@ -59,6 +63,8 @@ impl From<SerializedMetric> for Metric {
             SerializedMetric::Frechet(frechet) => Metric::Frechet(frechet),
             SerializedMetric::Hausdorff(hausdorff) => Metric::Hausdorff(hausdorff),
             SerializedMetric::Crqa(crqa) => Metric::Crqa(crqa),
+            SerializedMetric::ScaSim(scasim) => Metric::ScaSim(scasim),
+            SerializedMetric::MultiMatch(multimatch) => Metric::MultiMatch(multimatch),
             SerializedMetric::SubsMatch(subsmatch) => Metric::SubsMatch(subsmatch),
             SerializedMetric::Levenshtein => Metric::Levenshtein,
             SerializedMetric::NeedlemanWunsch(SerializedNeedlemanWunsch::Cost {

@@ -23,11 +23,13 @@ impl Model {
             Model::Warping(model) => model.largest(letters).into(),
             Model::Bottleneck(model) | Model::Hausdorff(model) => model.ranks.largest().into(),
             Model::Recurrence(_) => 1,
+            Model::Reward(model) => model.largest().into(),
             Model::Clear => 0,
         }
     }
 
-    /// What a pair of letters contributes: a cost, a score, a distance, the rank of one, or 1 if the two recur.
+    /// What a pair of letters contributes: a cost, a score, a distance, the rank of one, a reward, or 1 if the
+    /// two recur.
     pub fn entry(&self, a: u16, b: u16) -> i64 {
         match self {
             Model::Global(model) => model.costs.cost(a, b).into(),
@@ -35,6 +37,7 @@ impl Model {
             Model::Warping(model) => model.distance(a, b).into(),
             Model::Bottleneck(model) | Model::Hausdorff(model) => model.ranks.rank(a, b).into(),
             Model::Recurrence(model) => model.letters.recur(a, b).into(),
+            Model::Reward(model) => model.reward(a, b).into(),
             Model::Clear => 0,
         }
     }
@@ -57,7 +60,7 @@ impl Model {
             Model::Bottleneck(_) => "frechet",
             Model::Hausdorff(_) => "hausdorff",
             Model::Recurrence(_) => "crqa",
-            Model::Global(_) | Model::Local(_) | Model::Clear => return Ok(()),
+            Model::Global(_) | Model::Local(_) | Model::Reward(_) | Model::Clear => return Ok(()),
         };
         match m.min(n) {
             0 => Err(MetricError::EmptyScanpath { metric }),
@@ -114,6 +117,7 @@ impl Model {
             Model::Warping(model) => Ok(PairScore::single(model.read(raw, m, n))),
             Model::Bottleneck(model) | Model::Hausdorff(model) => model.read(raw),
             Model::Recurrence(model) => model.read(raw, m, n),
+            Model::Reward(model) => Ok(model.read(raw, m, n)),
             Model::Clear => Err(MetricError::NoIntegers),
         }
     }

@@ -1,6 +1,7 @@
 //! All integration tests of the metrics in one binary, so that everything is linked once.
 
 mod batch;
+mod fixation_vectors;
 mod fixed_point;
 mod kernels;
 mod known_values;

@@ -9,7 +9,7 @@ use veilpath_metrics::{
     PairScore, PathDivisor, Points, RecurrenceRule, Scanpath, SubsMatch, Undefined,
 };
 
-fn close(ours: f64, theirs: &str, context: &[String]) {
+pub(crate) fn close(ours: f64, theirs: &str, context: &[String]) {
     let theirs: f64 = theirs.parse().unwrap();
     let tolerance = 1e-9 * theirs.abs().max(1e-3);
     assert!(
@@ -18,7 +18,7 @@ fn close(ours: f64, theirs: &str, context: &[String]) {
     );
 }
 
-fn crqa(rule: RecurrenceRule) -> Metric {
+pub(crate) fn crqa(rule: RecurrenceRule) -> Metric {
     Metric::Crqa(Crqa {
         rule,
         line: 2,
@@ -29,7 +29,7 @@ fn crqa(rule: RecurrenceRule) -> Metric {
 }
 
 /// Checks the numbers of a row of `crqa.csv`.
-fn check_recurrence(score: PairScore, row: &[String]) {
+pub(crate) fn check_recurrence(score: PairScore, row: &[String]) {
     let column = |at: usize| row[at].as_str();
     let count = |at: usize| column(at).parse::<f64>().unwrap();
     let (m, n) = (count(5), count(6));
@@ -63,7 +63,7 @@ fn check_recurrence(score: PairScore, row: &[String]) {
     }
 }
 
-const CRQA_HEADER: &str = "id,kind,source,unit,radius,m,n,a,b,call,RR,DET,NRLINE,maxL,L,ENTR,LAM,TT,max_vertlength,LAM_ba,TT_ba,max_vertlength_ba,p_points,p_diag_points,p_diag_lines,p_diag_max,p_diag_entropy,p_along_b_points,p_along_b_max,p_along_a_points,p_along_a_max,corm_fixatons";
+pub(crate) const CRQA_HEADER: &str = "id,kind,source,unit,radius,m,n,a,b,call,RR,DET,NRLINE,maxL,L,ENTR,LAM,TT,max_vertlength,LAM_ba,TT_ba,max_vertlength_ba,p_points,p_diag_points,p_diag_lines,p_diag_max,p_diag_entropy,p_along_b_points,p_along_b_max,p_along_a_points,p_along_a_max,corm_fixatons";
 
 #[test]
 fn recurrence_of_letters() {

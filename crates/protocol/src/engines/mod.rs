@@ -113,6 +113,11 @@ impl<'a> Job<'a> {
             return Err(ProtocolError::Job(JobError::UnknownScanpath));
         }
         spec.check()?;
+        if spec.metric.needs_fixations() {
+            return Err(ProtocolError::Job(JobError::NeedsFixations {
+                metric: spec.metric.name(),
+            }));
+        }
         let pad_to = spec.pad_to.map(|length| length as usize);
         if pad_to.is_some_and(|most| own.iter().any(|scanpath| scanpath.len() > most)) {
             return Err(ProtocolError::Job(JobError::LongerThanPadding {

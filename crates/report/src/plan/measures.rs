@@ -3,7 +3,8 @@
 use super::by;
 use crate::html::numbers::short;
 use veilpath_metrics::{
-    Crqa, Dtw, Frechet, Hausdorff, Metric, PathDivisor, Points, RecurrenceRule, Undefined,
+    Crqa, Dtw, DurationDivisor, Frechet, Hausdorff, Metric, PathDivisor, Points, RecurrenceRule,
+    Undefined,
 };
 
 /// What a measure computes.
@@ -38,6 +39,22 @@ pub(super) fn in_words(metric: &Metric) -> String {
             distances(points)
         ),
         Metric::Crqa(crqa) => recurrence(crqa),
+        Metric::ScaSim(scasim) => format!(
+            "ScaSim: how much time the two spend at different places. The reward for a common fixation shrinks to {} with each degree of visual angle{}.",
+            short(scasim.modulator),
+            match scasim.divisor {
+                DurationDivisor::None => "",
+                DurationDivisor::Fixations => "; divided by the number of fixations",
+                DurationDivisor::Durations => "; divided by the sum of all durations",
+            }
+        ),
+        Metric::MultiMatch(multimatch) => format!(
+            "MultiMatch: medians over aligned saccades, 1 for equal ones{}.",
+            match multimatch.simplification {
+                None => "",
+                Some(_) => "; saccades were merged before",
+            }
+        ),
         Metric::SubsMatch(subsmatch) => format!(
             "SubsMatch: how alike the relative frequencies of all sequences of {} letters are, from 0 to 1.",
             subsmatch.window
@@ -73,6 +90,11 @@ fn recurrence(crqa: &Crqa) -> String {
 
 fn distances(points: &Points) -> String {
     match points {
+        Points::Fixations => "Distances are Euclidean, in the unit of the fixations".into(),
+        Points::Cells { grid, .. } => format!(
+            "Distances are Euclidean, between the cells of a grid of {} over the screen",
+            by(&grid.to_string())
+        ),
         Points::Grid { grid, wrap } => format!(
             "Distances are Euclidean, in cells of a grid of {}{}",
             by(&grid.to_string()),

@@ -21,11 +21,18 @@ pub const DEFAULT_MINIMUM_GROUP: u32 = 5;
 pub const DEFAULT_ANSWERS_PER_PARTNER: u32 = 20;
 
 /// The metrics by name.
-const METRICS: [&str; 4] = [
+const METRICS: [&str; 11] = [
     "levenshtein",
     "needleman-wunsch",
     "smith-waterman",
     "scanmatch",
+    "sequence-score",
+    "dtw",
+    "frechet",
+    "hausdorff",
+    "crqa",
+    "scasim",
+    "subsmatch",
 ];
 
 /// The engines by name.

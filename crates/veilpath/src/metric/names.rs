@@ -16,6 +16,22 @@ pub enum MetricName {
     SmithWaterman,
     /// ScanMatch (Cristino et al. 2010).
     ScanMatch,
+    /// Longest common subsequence, divided by the longer length.
+    SequenceScore,
+    /// Dynamic time warping.
+    Dtw,
+    /// Discrete Fréchet distance.
+    Frechet,
+    /// Hausdorff distance.
+    Hausdorff,
+    /// Cross-recurrence quantification.
+    Crqa,
+    /// ScaSim (von der Malsburg and Vasishth 2011).
+    ScaSim,
+    /// MultiMatch (Dewhurst et al. 2012).
+    MultiMatch,
+    /// SubsMatch (Kübler et al. 2014).
+    SubsMatch,
 }
 
 /// How the cost or score of replacing one letter by another is chosen.
@@ -44,11 +60,19 @@ pub struct UnknownName {
 
 impl MetricName {
     /// All metrics.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 12] = [
         Self::Levenshtein,
         Self::NeedlemanWunsch,
         Self::SmithWaterman,
         Self::ScanMatch,
+        Self::SequenceScore,
+        Self::Dtw,
+        Self::Frechet,
+        Self::Hausdorff,
+        Self::Crqa,
+        Self::ScaSim,
+        Self::MultiMatch,
+        Self::SubsMatch,
     ];
 
     /// The name in options and results.
@@ -58,6 +82,14 @@ impl MetricName {
             Self::NeedlemanWunsch => "needleman-wunsch",
             Self::SmithWaterman => "smith-waterman",
             Self::ScanMatch => "scanmatch",
+            Self::SequenceScore => "sequence-score",
+            Self::Dtw => "dtw",
+            Self::Frechet => "frechet",
+            Self::Hausdorff => "hausdorff",
+            Self::Crqa => "crqa",
+            Self::ScaSim => "scasim",
+            Self::MultiMatch => "multimatch",
+            Self::SubsMatch => "subsmatch",
         }
     }
 }

@@ -79,7 +79,7 @@ pub(crate) fn run(args: &CellArgs) -> Result<(), Failure> {
     let report = cell::run(&Options {
         engine: args.engine.with(&args.paillier)?,
         scoring: Scoring {
-            metric: MetricOptions::from(&args.metric).metric(&alphabet, None)?,
+            metric: MetricOptions::from(&args.metric).metric(&alphabet, None, None)?,
             alphabet,
         },
         seconds: args.seconds,

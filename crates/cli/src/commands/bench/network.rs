@@ -139,7 +139,7 @@ pub(super) fn run(args: &NetworkArgs) -> Result<(), Failure> {
     std::fs::create_dir_all(&folder).map_err(failed)?;
     let options = Options {
         engines,
-        metric: MetricOptions::from(&args.metric).metric(&alphabet, None)?,
+        metric: MetricOptions::from(&args.metric).metric(&alphabet, None, None)?,
         alphabet,
         rates: args.rate.iter().map(|rate| rate.0).collect(),
         round_trips: args.round_trip.clone(),

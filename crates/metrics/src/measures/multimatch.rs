@@ -1,0 +1,306 @@
+//! MultiMatch (Jarodzka, Holmqvist and Nyström 2010; Dewhurst et al. 2012): five similarities of aligned saccades.
+//!
+//! A saccade has the position and the duration of the fixation that it starts from. Saccades are aligned by the path through
+//! the table of |a − b| with the least sum, from the first pair (which costs nothing) to the last, by steps right, down and
+//! diagonal. Of several such paths the one is taken that, from its end, goes diagonally if it can, else up. The five numbers
+//! are medians over the pairs of the path, subtracted from 1 after dividing by the most that they can be.
+
+use crate::{Fixation, MetricError, PairScore, Quantity, QuantityKind, Screen};
+use serde::{Deserialize, Serialize};
+use std::f64::consts::PI;
+
+/// MultiMatch with its numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MultiMatch {
+    /// Which numbers come out, each at most once.
+    pub outputs: Vec<MultiMatchOutput>,
+    /// Merges saccades before they are compared.
+    pub simplification: Option<Simplification>,
+}
+
+/// A number of MultiMatch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MultiMatchOutput {
+    /// How alike saccades are as vectors: 1 − median |a − b| / (2 · diagonal).
+    Shape,
+    /// How alike their directions are: 1 − median angle / π.
+    Direction,
+    /// How alike their lengths are: 1 − median difference / diagonal.
+    Length,
+    /// How near their starts are: 1 − median distance / diagonal.
+    Position,
+    /// How alike the durations of the fixations are: 1 − median of difference / longer one.
+    Duration,
+}
+
+/// When two saccades in a row become one. Passes by direction and by length alternate until nothing changes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Simplification {
+    /// They merge if the angle between them is smaller, in degrees, and the fixation between them is short.
+    pub direction: f64,
+    /// They merge if the first is shorter, in the unit of coordinates, and the fixation before or after it is short.
+    pub length: f64,
+    /// A fixation is short if it lasts less, in milliseconds.
+    pub duration: f64,
+}
+
+/// A saccade with the fixation that it starts from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Saccade {
+    x: f64,
+    y: f64,
+    start: [f64; 2],
+    duration: f64,
+}
+
+impl MultiMatchOutput {
+    /// All of them.
+    pub const ALL: [MultiMatchOutput; 5] = [
+        MultiMatchOutput::Shape,
+        MultiMatchOutput::Direction,
+        MultiMatchOutput::Length,
+        MultiMatchOutput::Position,
+        MultiMatchOutput::Duration,
+    ];
+
+    /// Its name in options and results.
+    pub fn name(self) -> &'static str {
+        match self {
+            MultiMatchOutput::Shape => "shape",
+            MultiMatchOutput::Direction => "direction",
+            MultiMatchOutput::Length => "length",
+            MultiMatchOutput::Position => "position",
+            MultiMatchOutput::Duration => "duration",
+        }
+    }
+
+    /// The dissimilarity of two saccades, from 0 to 1 if all points are on the screen. `None` for two durations of 0.
+    fn difference(self, a: &Saccade, b: &Saccade, diagonal: f64) -> Option<f64> {
+        Some(match self {
+            MultiMatchOutput::Shape => length(a.x - b.x, a.y - b.y) / (2.0 * diagonal),
+            MultiMatchOutput::Direction => {
+                let between = (a.direction() - b.direction()).abs();
+                between.min(2.0 * PI - between) / PI
+            }
+            MultiMatchOutput::Length => (a.length() - b.length()).abs() / diagonal,
+            MultiMatchOutput::Position => {
+                length(a.start[0] - b.start[0], a.start[1] - b.start[1]) / diagonal
+            }
+            MultiMatchOutput::Duration => {
+                let longer = a.duration.max(b.duration);
+                if longer == 0.0 {
+                    return None;
+                }
+                (a.duration - b.duration).abs() / longer
+            }
+        })
+    }
+}
+
+fn length(x: f64, y: f64) -> f64 {
+    (x * x + y * y).sqrt()
+}
+
+impl Saccade {
+    fn length(&self) -> f64 {
+        length(self.x, self.y)
+    }
+
+    fn direction(&self) -> f64 {
+        self.y.atan2(self.x)
+    }
+
+    /// The angle to the next saccade in degrees. The arctangent is defined for every rounded vector, unlike an arccosine.
+    fn turn(&self, next: &Saccade) -> f64 {
+        let cross = self.x * next.y - self.y * next.x;
+        let dot = self.x * next.x + self.y * next.y;
+        cross.abs().atan2(dot).to_degrees()
+    }
+
+    /// Both as one, from the start of the first. The time of the fixation between them is lost, as in the original.
+    fn merged(&self, next: &Saccade) -> Self {
+        Self {
+            x: self.x + next.x,
+            y: self.y + next.y,
+            ..*self
+        }
+    }
+}
+
+impl MultiMatch {
+    /// The numbers that come out.
+    pub fn quantities(&self) -> Vec<Quantity> {
+        let quantity = |output: &MultiMatchOutput| Quantity {
+            name: output.name(),
+            kind: QuantityKind::Similarity,
+            may_be_undefined: true,
+        };
+        self.outputs.iter().map(quantity).collect()
+    }
+
+    pub(crate) fn check(&self) -> Result<(), MetricError> {
+        let outputs = &self.outputs;
+        let repeated = (1..outputs.len()).any(|at| outputs[..at].contains(&outputs[at]));
+        if outputs.is_empty() || repeated {
+            return Err(MetricError::Outputs);
+        }
+        if let Some(simplification) = &self.simplification {
+            let Simplification {
+                direction,
+                length,
+                duration,
+            } = *simplification;
+            for (name, value) in [
+                ("angle of simplification", direction),
+                ("length of simplification", length),
+                ("duration of simplification", duration),
+            ] {
+                if !value.is_finite() {
+                    return Err(MetricError::NotFinite { name });
+                }
+                if value < 0.0 {
+                    return Err(MetricError::Negative { name, value });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The numbers of a pair; undefined where one of the scanpaths has fewer than three fixations.
+    pub(crate) fn compare(&self, a: &[Fixation], b: &[Fixation], screen: &Screen) -> PairScore {
+        let undefined = || PairScore::several(self.outputs.iter().map(|_| None));
+        if a.len() < 3 || b.len() < 3 {
+            return undefined();
+        }
+        let [a, b] = [a, b].map(|fixations| {
+            let saccades = saccades(fixations);
+            match &self.simplification {
+                None => saccades,
+                Some(simplification) => {
+                    let last = fixations.last().map_or(0.0, |fixation| fixation.duration);
+                    simplify(saccades, last, simplification)
+                }
+            }
+        });
+        let path = path(&a, &b);
+        let diagonal = screen.diagonal();
+        let number = |output: &MultiMatchOutput| {
+            let differences = path
+                .iter()
+                .map(|&(i, j)| output.difference(&a[i], &b[j], diagonal));
+            let median = median(differences.collect::<Option<Vec<f64>>>()?);
+            Some(1.0 - median)
+        };
+        PairScore::several(self.outputs.iter().map(number))
+    }
+}
+
+fn saccades(fixations: &[Fixation]) -> Vec<Saccade> {
+    let pairs = fixations.windows(2);
+    let saccade = |pair: &[Fixation]| Saccade {
+        x: pair[1].x - pair[0].x,
+        y: pair[1].y - pair[0].y,
+        start: [pair[0].x, pair[0].y],
+        duration: pair[0].duration,
+    };
+    pairs.map(saccade).collect()
+}
+
+/// Merges saccades. `last` is the duration of the fixation after the last one.
+fn simplify(mut path: Vec<Saccade>, last: f64, rule: &Simplification) -> Vec<Saccade> {
+    loop {
+        let before = path.len();
+        path = merge(&path, |at, path| {
+            let (saccade, next) = (&path[at], &path[at + 1]);
+            saccade.turn(next) < rule.direction && next.duration < rule.duration
+        });
+        let is_short = |at: usize, path: &[Saccade]| {
+            let after = path.get(at + 1).map_or(last, |next| next.duration);
+            path[at].length() < rule.length
+                && (path[at].duration < rule.duration || after < rule.duration)
+        };
+        let end_is_short = is_short(path.len() - 1, &path);
+        path = merge(&path, is_short);
+        // A short last saccade has no next one: it becomes a part of the one before.
+        if end_is_short
+            && let [.., one_before, end] = path[..]
+            && is_short(path.len() - 1, &path)
+        {
+            path.truncate(path.len() - 2);
+            path.push(one_before.merged(&end));
+        }
+        if path.len() == before {
+            return path;
+        }
+    }
+}
+
+/// Each saccade for which `joins` is true becomes one with the next, which is then done.
+fn merge(path: &[Saccade], joins: impl Fn(usize, &[Saccade]) -> bool) -> Vec<Saccade> {
+    let mut merged = Vec::with_capacity(path.len());
+    let mut at = 0;
+    while at < path.len() {
+        if at + 1 < path.len() && joins(at, path) {
+            merged.push(path[at].merged(&path[at + 1]));
+            at += 2;
+        } else {
+            merged.push(path[at]);
+            at += 1;
+        }
+    }
+    merged
+}
+
+/// The aligned pairs of saccades, from the last to the first.
+fn path(a: &[Saccade], b: &[Saccade]) -> Vec<(usize, usize)> {
+    let (m, n) = (a.len(), b.len());
+    let mut least = vec![f64::INFINITY; m * n];
+    for i in 0..m {
+        for j in 0..n {
+            let here = length(a[i].x - b[j].x, a[i].y - b[j].y);
+            least[i * n + j] = match (i, j) {
+                (0, 0) => 0.0,
+                (0, _) => least[j - 1] + here,
+                (_, 0) => least[(i - 1) * n] + here,
+                _ => {
+                    let above = least[(i - 1) * n + j];
+                    let corner = least[(i - 1) * n + j - 1];
+                    corner.min(above).min(least[i * n + j - 1]) + here
+                }
+            };
+        }
+    }
+    let (mut i, mut j) = (m - 1, n - 1);
+    let mut path = vec![(i, j)];
+    while (i, j) != (0, 0) {
+        (i, j) = match (i, j) {
+            (0, _) => (0, j - 1),
+            (_, 0) => (i - 1, 0),
+            _ => {
+                let above = least[(i - 1) * n + j];
+                let corner = least[(i - 1) * n + j - 1];
+                let left = least[i * n + j - 1];
+                if corner <= above && corner <= left {
+                    (i - 1, j - 1)
+                } else if above <= left {
+                    (i - 1, j)
+                } else {
+                    (i, j - 1)
+                }
+            }
+        };
+        path.push((i, j));
+    }
+    path
+}
+
+/// The middle number, or the mean of the two in the middle.
+fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_unstable_by(f64::total_cmp);
+    let middle = numbers.len() / 2;
+    match numbers.len() % 2 {
+        0 => (numbers[middle - 1] + numbers[middle]) / 2.0,
+        _ => numbers[middle],
+    }
+}

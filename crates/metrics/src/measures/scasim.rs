@@ -1,0 +1,310 @@
+//! ScaSim (von der Malsburg and Vasishth 2011): how much time two scanpaths spend at different places.
+//!
+//! The distance is the sum of all durations of both minus twice the largest total reward of an alignment with free gaps, in
+//! which two fixations `a` and `b` that are `angle` degrees apart are rewarded with `min(d_a, d_b) · modulator^angle`.
+//!
+//! # Integers
+//! Over letters that are grid cell · classes + duration class, the reward is rounded to a unit, and so is each duration. The
+//! raw result is `total_a + total_b − 2·R` in units, where `total` is the sum of the durations of a side's letters.
+
+use crate::{Alphabet, Fixation, Grid, MetricError, Model, PairScore, Screen, ScreenUnit};
+use serde::{Deserialize, Serialize};
+
+/// ScaSim with its numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScaSim {
+    /// Where the eye was.
+    pub view: View,
+    /// How much the reward of two fixations shrinks with each degree between them, from 0 to 1.
+    pub modulator: f64,
+    /// What the distance is divided by.
+    pub divisor: DurationDivisor,
+    /// The grid and the classes to which fixations are rounded; `None`: computed as they are.
+    pub classes: Option<DurationClasses>,
+}
+
+/// Where the eye was, so that places on a screen become directions.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct View {
+    /// The place that the eye looked at straight, in the unit of coordinates.
+    pub center: [f64; 2],
+    /// The width and height of one unit, and the distance of the eye, all in the same unit of length.
+    pub pixel: [f64; 2],
+    /// From the eye to the centre.
+    pub distance: f64,
+}
+
+/// What the distance of two scanpaths is divided by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DurationDivisor {
+    /// Nothing: milliseconds.
+    #[default]
+    None,
+    /// The number of fixations of both.
+    Fixations,
+    /// The sum of all durations of both; only in the clear.
+    Durations,
+}
+
+/// Letters for fixations: grid cell · classes + duration class.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DurationClasses {
+    /// A grid over the whole screen.
+    pub grid: Grid,
+    /// Width and height of the screen in the unit of coordinates.
+    pub screen: [f64; 2],
+    /// The duration that each class stands for, in ascending order.
+    pub durations: Vec<f64>,
+    /// Units of a millisecond.
+    pub scale: u32,
+}
+
+/// Rewards of an alignment with free gaps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RewardModel {
+    classes: usize,
+    cells: usize,
+    /// `modulator^angle` of two cells, row by row.
+    factors: Vec<f64>,
+    durations: Vec<f64>,
+    scale: u32,
+    divisor: DurationDivisor,
+}
+
+/// The most grid cells of a quantisation.
+pub const MAX_CELLS: u32 = 1024;
+
+impl View {
+    /// The view of a screen whose size and distance are known.
+    pub fn of_screen(screen: &Screen) -> Option<Self> {
+        let center = [screen.width() / 2.0, screen.height() / 2.0];
+        match (screen.unit(), screen.viewing()) {
+            (ScreenUnit::Pixels, Some(viewing)) => Some(Self {
+                center,
+                pixel: [
+                    viewing.width_cm / screen.width(),
+                    viewing.height_cm / screen.height(),
+                ],
+                distance: viewing.distance_cm,
+            }),
+            _ => None,
+        }
+    }
+
+    /// The direction of a place, of any length.
+    pub(crate) fn direction(&self, x: f64, y: f64) -> [f64; 3] {
+        [
+            (x - self.center[0]) * self.pixel[0],
+            (y - self.center[1]) * self.pixel[1],
+            self.distance,
+        ]
+    }
+}
+
+/// The angle between two directions in degrees. Exact for equal ones, unlike an arccosine.
+pub(crate) fn angle(p: &[f64; 3], q: &[f64; 3]) -> f64 {
+    let cross = [
+        p[1] * q[2] - p[2] * q[1],
+        p[2] * q[0] - p[0] * q[2],
+        p[0] * q[1] - p[1] * q[0],
+    ];
+    let sine = (cross[0] * cross[0] + cross[1] * cross[1] + cross[2] * cross[2]).sqrt();
+    let cosine = p[0] * q[0] + p[1] * q[1] + p[2] * q[2];
+    sine.atan2(cosine).to_degrees()
+}
+
+impl ScaSim {
+    pub(crate) fn check(&self) -> Result<(), MetricError> {
+        if !(0.0..=1.0).contains(&self.modulator) {
+            return Err(MetricError::Modulator {
+                modulator: self.modulator,
+            });
+        }
+        let View {
+            center,
+            pixel,
+            distance,
+        } = self.view;
+        let lengths = [pixel[0], pixel[1], distance];
+        if !center.iter().all(|number| number.is_finite())
+            || !lengths
+                .iter()
+                .all(|&length| length.is_finite() && length > 0.0)
+        {
+            return Err(MetricError::View);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn model(&self, alphabet: &Alphabet) -> Result<Model, MetricError> {
+        self.check()?;
+        let Some(classes) = &self.classes else {
+            return Ok(Model::Clear);
+        };
+        classes.check(alphabet)?;
+        if self.divisor == DurationDivisor::Durations {
+            return Ok(Model::Clear);
+        }
+        let directions: Vec<[f64; 3]> = (0..classes.grid.cells())
+            .map(|cell| {
+                let [x, y] = classes.center(cell);
+                self.view.direction(x, y)
+            })
+            .collect();
+        let factors = directions
+            .iter()
+            .flat_map(|p| directions.iter().map(|q| self.modulator.powf(angle(p, q))));
+        Ok(Model::Reward(RewardModel {
+            classes: classes.durations.len(),
+            cells: directions.len(),
+            factors: factors.collect(),
+            durations: classes.durations.clone(),
+            scale: classes.scale,
+            divisor: self.divisor,
+        }))
+    }
+
+    /// The distance of fixations in double precision.
+    pub(crate) fn distance(&self, a: &[Fixation], b: &[Fixation]) -> PairScore {
+        let directions = |fixations: &[Fixation]| -> Vec<[f64; 3]> {
+            let all = fixations.iter();
+            all.map(|it| self.view.direction(it.x, it.y)).collect()
+        };
+        let (p, q) = (directions(a), directions(b));
+        let mut row = vec![0.0; b.len() + 1];
+        for (fixation, p) in a.iter().zip(&p) {
+            let (mut diagonal, mut left) = (0.0, 0.0);
+            for ((slot, other), q) in row[1..].iter_mut().zip(b).zip(&q) {
+                let shorter = fixation.duration.min(other.duration);
+                let reward = shorter * self.modulator.powf(angle(p, q));
+                let best = f64::max(diagonal + reward, f64::max(*slot, left));
+                diagonal = *slot;
+                *slot = best;
+                left = best;
+            }
+        }
+        let reward = row.last().copied().unwrap_or_default();
+        let total = |fixations: &[Fixation]| fixations.iter().map(|it| it.duration).sum::<f64>();
+        let durations = total(a) + total(b);
+        let distance = (durations - 2.0 * reward).max(0.0);
+        PairScore::several([self.divisor.divide(distance, a.len(), b.len(), durations)])
+    }
+}
+
+impl DurationDivisor {
+    /// `None` if there is nothing to divide by.
+    #[allow(clippy::cast_precision_loss)] // lengths are far below 2⁵³
+    fn divide(self, distance: f64, m: usize, n: usize, durations: f64) -> Option<f64> {
+        let by = match self {
+            DurationDivisor::None => return Some(distance),
+            DurationDivisor::Fixations => (m + n) as f64,
+            DurationDivisor::Durations => durations,
+        };
+        (by > 0.0).then(|| distance / by)
+    }
+}
+
+impl DurationClasses {
+    fn check(&self, alphabet: &Alphabet) -> Result<(), MetricError> {
+        let durations = &self.durations;
+        let ascending = durations.windows(2).all(|pair| pair[0] < pair[1]);
+        let sizes = self
+            .screen
+            .iter()
+            .all(|&size| size.is_finite() && size > 0.0);
+        let letters = self.letters();
+        if !ascending || !sizes || durations.is_empty() || self.grid.cells() > MAX_CELLS {
+            return Err(MetricError::Classes);
+        }
+        crate::scale::check(self.scale)?;
+        for &duration in durations {
+            crate::scale::cost("duration of a class", duration, self.scale)?;
+        }
+        if letters > 1 << 16 || u64::from(alphabet.size()) > letters {
+            return Err(MetricError::Classes);
+        }
+        Ok(())
+    }
+
+    /// Cells times classes.
+    pub fn letters(&self) -> u64 {
+        u64::from(self.grid.cells()) * self.durations.len() as u64
+    }
+
+    /// The centre of a grid cell on the screen.
+    fn center(&self, cell: u32) -> [f64; 2] {
+        let place = |at: u32, of: u32, size: f64| (f64::from(at) + 0.5) / f64::from(of) * size;
+        let columns = self.grid.columns();
+        [
+            place(cell % columns, columns, self.screen[0]),
+            place(cell / columns, self.grid.rows(), self.screen[1]),
+        ]
+    }
+
+    /// The letter of a fixation. A place off the screen counts as the nearest one on it, and a duration as the nearest class.
+    #[allow(clippy::cast_possible_truncation)] // checked: at most 65,536 letters
+    pub fn letter(&self, fixation: &Fixation) -> u16 {
+        let cell = cell_of(&self.grid, self.screen, fixation);
+        let distance = |class: &usize| (self.durations[*class] - fixation.duration).abs();
+        let nearest = (0..self.durations.len()).min_by(|x, y| distance(x).total_cmp(&distance(y)));
+        (cell as usize * self.durations.len() + nearest.unwrap_or(0)) as u16
+    }
+}
+
+/// The grid cell of a fixation; a place off the screen counts as the nearest one on it.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // clamped
+pub(crate) fn cell_of(grid: &Grid, screen: [f64; 2], fixation: &Fixation) -> u32 {
+    let place = |at: f64, size: f64, count: u32| {
+        let cell = (at / size * f64::from(count)).floor();
+        cell.clamp(0.0, f64::from(count - 1)) as u32
+    };
+    let column = place(fixation.x, screen[0], grid.columns());
+    let row = place(fixation.y, screen[1], grid.rows());
+    row * grid.columns() + column
+}
+
+impl RewardModel {
+    /// The reward of two letters, in units.
+    pub fn reward(&self, a: u16, b: u16) -> u32 {
+        let (a, b) = (usize::from(a), usize::from(b));
+        let shorter = self.durations[a % self.classes].min(self.durations[b % self.classes]);
+        let factor = self.factors[a / self.classes * self.cells + b / self.classes];
+        self.units(shorter * factor)
+    }
+
+    /// The duration of a letter, in units: what it adds to the result if nothing is aligned with it.
+    pub fn duration(&self, letter: u16) -> u32 {
+        self.units(self.durations[usize::from(letter) % self.classes])
+    }
+
+    /// The largest duration and reward, in units.
+    pub fn largest(&self) -> u32 {
+        self.units(self.durations.last().copied().unwrap_or_default())
+    }
+
+    /// The sum of the durations of a scanpath's letters, in units.
+    pub fn total(&self, letters: &[u16]) -> u64 {
+        let durations = letters
+            .iter()
+            .map(|&letter| u64::from(self.duration(letter)));
+        durations.sum()
+    }
+
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked when the model was made
+    fn units(&self, milliseconds: f64) -> u32 {
+        (milliseconds * f64::from(self.scale)).round() as u32
+    }
+
+    /// The user's number.
+    #[allow(clippy::cast_precision_loss)] // results beyond 2⁵³ keep 53 significant bits
+    pub(crate) fn read(&self, raw: i64, m: usize, n: usize) -> PairScore {
+        let distance = raw as f64 / f64::from(self.scale);
+        PairScore::several([self.divisor.divide(distance, m, n, 0.0)])
+    }
+
+    /// Whether the user's number depends on the lengths.
+    pub(crate) fn divides(&self) -> bool {
+        self.divisor != DurationDivisor::None
+    }
+}

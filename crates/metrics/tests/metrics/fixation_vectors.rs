@@ -1,0 +1,278 @@
+//! Measures of fixations on vectors from other programs; see `shared_vectors`.
+
+// A test may panic in its helpers as well.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use crate::measure_vectors::{CRQA_HEADER, check_recurrence, close, crqa};
+use crate::shared_vectors::rows;
+use veilpath_metrics::{
+    Dtw, DurationDivisor, Fixation, FixationComparison, Fixations, Frechet, Hausdorff, Metric,
+    MultiMatch, MultiMatchOutput, PathDivisor, Points, RecurrenceRule, ScaSim, Screen, ScreenUnit,
+    Simplification, View,
+};
+
+fn screen(width: &str, height: &str) -> Screen {
+    let [width, height] = [width, height].map(|text| text.parse().unwrap());
+    Screen::new(ScreenUnit::Pixels, (width, height), None).unwrap()
+}
+
+/// `x y` or `x y duration`, separated by semicolons.
+fn fixations(text: &str) -> Fixations {
+    let fixation = |text: &str| {
+        let numbers: Vec<f64> = text.split(' ').map(|text| text.parse().unwrap()).collect();
+        Fixation {
+            x: numbers[0],
+            y: numbers[1],
+            start: None,
+            duration: numbers.get(2).copied().unwrap_or(1.0),
+        }
+    };
+    Fixations::new(text.split(';').map(fixation).collect()).unwrap()
+}
+
+#[test]
+fn distances_in_pixels() {
+    let header = "id,kind,source,width,height,m,n,a,b,dtw,frechet,hausdorff";
+    let Some(rows) = rows("geometry_px.csv", header) else {
+        return;
+    };
+    let points = Points::Fixations;
+    let dtw = Dtw {
+        points,
+        divisor: PathDivisor::None,
+        scale: None,
+    };
+    let metrics = [
+        Metric::Dtw(dtw),
+        Metric::Frechet(Frechet { points }),
+        Metric::Hausdorff(Hausdorff { points }),
+    ];
+    for row in &rows {
+        let [a, b] = [&row[7], &row[8]].map(|text| fixations(text));
+        for (metric, theirs) in metrics.iter().zip(&row[9..]) {
+            let screen = screen(&row[3], &row[4]);
+            let comparison = FixationComparison::new(metric.clone(), screen).unwrap();
+            close(comparison.compare(&a, &b).unwrap().score(), theirs, row);
+        }
+    }
+    assert!(rows.len() > 100);
+}
+
+#[test]
+fn recurrence_of_fixations() {
+    let Some(rows) = rows("crqa.csv", CRQA_HEADER) else {
+        return;
+    };
+    let mut compared = 0;
+    for row in rows.iter().filter(|row| row[3] == "px") {
+        let rule = RecurrenceRule::Within {
+            points: Points::Fixations,
+            radius: row[4].parse().unwrap(),
+        };
+        let comparison = FixationComparison::new(crqa(rule), screen("1", "1")).unwrap();
+        let [a, b] = [&row[7], &row[8]].map(|text| fixations(text));
+        check_recurrence(comparison.compare(&a, &b).unwrap(), row);
+        compared += 1;
+    }
+    assert!(compared > 100, "{compared}");
+}
+
+#[test]
+fn scasim_of_fixations() {
+    let header = "id,kind,source,center_x,center_y,viewing_distance,unit_size,modulator,m,n,a,b,status,nan_angles,comparable,scasim,scasim_fixations,scasim_durations,own_scasim";
+    let Some(rows) = rows("scasim.csv", header) else {
+        return;
+    };
+    let mut compared = 0;
+    for row in &rows {
+        let number = |at: usize| row[at].parse::<f64>().unwrap();
+        let [a, b] = [&row[10], &row[11]].map(|text| fixations(text));
+        let score = |divisor| {
+            let metric = Metric::ScaSim(ScaSim {
+                view: View {
+                    center: [number(3), number(4)],
+                    pixel: [number(6); 2],
+                    distance: number(5),
+                },
+                modulator: number(7),
+                divisor,
+                classes: None,
+            });
+            let comparison = FixationComparison::new(metric, screen("1", "1")).unwrap();
+            comparison.compare(&a, &b).unwrap().score()
+        };
+        let distance = score(DurationDivisor::None);
+        let total: f64 = a.list().iter().chain(b.list()).map(|it| it.duration).sum();
+        if !row[18].is_empty() {
+            assert!(
+                (distance - number(18)).abs() <= 1e-9 * total,
+                "{distance} {row:?}"
+            );
+            compared += 1;
+        }
+        if row[14] == "1" {
+            assert!(
+                (distance - number(15)).abs() <= 1e-6 * total,
+                "{distance} {row:?}"
+            );
+            let by_fixations = score(DurationDivisor::Fixations);
+            assert!((by_fixations - number(16)).abs() <= 1e-6 * total, "{row:?}");
+            // Durations of 0 are NaN on both sides.
+            let by_durations = score(DurationDivisor::Durations) - number(17);
+            assert!(!(by_durations.abs() > 1e-6), "{row:?}");
+        }
+    }
+    assert!(compared > 100, "{compared}");
+}
+
+#[test]
+fn multimatch_of_fixations() {
+    let header = "id,kind,source,width,height,m,n,a,b,tdir,tdur,tamp,status,unique,vector,direction,length,position,duration";
+    let Some(rows) = rows("multimatch.csv", header) else {
+        return;
+    };
+    let (mut compared, mut different) = (0, Vec::new());
+    for row in &rows {
+        let number = |at: usize| row[at].parse::<f64>().unwrap();
+        let simplification = (number(9) != 0.0).then(|| Simplification {
+            direction: number(9),
+            duration: number(10),
+            length: number(11),
+        });
+        let metric = Metric::MultiMatch(MultiMatch {
+            outputs: MultiMatchOutput::ALL.to_vec(),
+            simplification,
+        });
+        let comparison = FixationComparison::new(metric, screen(&row[3], &row[4])).unwrap();
+        let [a, b] = [&row[7], &row[8]].map(|text| fixations(text));
+        let score = comparison.compare(&a, &b).unwrap();
+        if row[12] == "too_short" {
+            assert!(score.numbers().all(|number| number.is_none()), "{row:?}");
+        }
+        if row[12] != "ok" || row[13] != "1" {
+            continue;
+        }
+        let same = score
+            .numbers()
+            .zip(&row[14..])
+            .all(|(ours, theirs)| match ours {
+                Some(ours) => (ours - theirs.parse::<f64>().unwrap()).abs() <= 1e-9,
+                None => theirs == "nan",
+            });
+        match (same, simplification) {
+            (true, _) => compared += 1,
+            (false, None) => panic!("{score:?} {row:?}"),
+            // The package overwrites a saccade where the last one is short.
+            (false, Some(rule)) => {
+                let ends_short = [&a, &b].iter().any(|it| last_is_short(it.list(), &rule));
+                different.push((row[0].clone(), ends_short));
+            }
+        }
+    }
+    assert!(
+        different.iter().all(|(_, ends_short)| *ends_short),
+        "{different:?}"
+    );
+    assert!(
+        compared > 280,
+        "{compared} equal, {} different",
+        different.len()
+    );
+}
+
+/// Whether the last saccade is short, or becomes short when the one before it is merged with the one before that.
+fn last_is_short(fixations: &[Fixation], rule: &Simplification) -> bool {
+    let [.., before, last] = fixations else {
+        return false;
+    };
+    let length = (last.x - before.x).hypot(last.y - before.y);
+    length < rule.length && (before.duration < rule.duration || last.duration < rule.duration)
+}
+
+fn at(x: f64, y: f64, duration: f64) -> Fixation {
+    Fixation {
+        x,
+        y,
+        start: None,
+        duration,
+    }
+}
+
+fn compare(metric: Metric, a: &[Fixation], b: &[Fixation]) -> Vec<Option<f64>> {
+    let screen = Screen::new(ScreenUnit::Pixels, (300.0, 400.0), None).unwrap();
+    let [a, b] = [a, b].map(|list| Fixations::new(list.to_vec()).unwrap());
+    let score = FixationComparison::new(metric, screen)
+        .unwrap()
+        .compare(&a, &b);
+    score.unwrap().numbers().collect()
+}
+
+fn scasim(center: [f64; 2], modulator: f64) -> Metric {
+    Metric::ScaSim(ScaSim {
+        view: View {
+            center,
+            pixel: [1.0 / 30.0; 2],
+            distance: 60.0,
+        },
+        modulator,
+        divisor: DurationDivisor::None,
+        classes: None,
+    })
+}
+
+/// The R package scanpath takes the arccosine of a rounded cosine: 500 instead of 100 here, and a crash for a fixation on the
+/// centre.
+#[test]
+fn equal_places_are_zero_degrees_apart() {
+    let metric = scasim([640.0, 360.0], 0.83);
+    let (a, b) = ([at(177.0, 1.0, 200.0)], [at(177.0, 1.0, 300.0)]);
+    assert_eq!(compare(metric.clone(), &a, &b), [Some(100.0)]);
+    let (a, b) = ([at(640.0, 360.0, 200.0)], [at(640.0, 360.0, 250.0)]);
+    assert_eq!(compare(metric, &a, &b), [Some(50.0)]);
+    let strict = scasim([640.0, 360.0], 0.0);
+    assert_eq!(compare(strict.clone(), &a, &b), [Some(50.0)]);
+    assert_eq!(
+        compare(strict, &a, &[at(641.0, 360.0, 250.0)]),
+        [Some(450.0)]
+    );
+}
+
+/// A triangle with sides of 30, 40 and 50 on a screen with a diagonal of 500.
+#[test]
+fn multimatch_by_hand() {
+    let metric = |simplification| {
+        Metric::MultiMatch(MultiMatch {
+            outputs: MultiMatchOutput::ALL.to_vec(),
+            simplification,
+        })
+    };
+    let a = [
+        at(0.0, 0.0, 100.0),
+        at(30.0, 0.0, 200.0),
+        at(30.0, 40.0, 300.0),
+    ];
+    let b = [
+        at(0.0, 0.0, 200.0),
+        at(0.0, 30.0, 200.0),
+        at(40.0, 30.0, 300.0),
+    ];
+    // Right 30 and down 40 against down 30 and right 40. The path is diagonal: |(30, −30)| then |(−40, 40)|.
+    let half = f64::midpoint(30.0 * 2f64.sqrt(), 40.0 * 2f64.sqrt()) / 1000.0;
+    let position = f64::midpoint(0.0, (30.0f64 * 30.0 * 2.0).sqrt()) / 500.0;
+    let expected = [1.0 - half, 0.5, 1.0, 1.0 - position, 0.75];
+    for (ours, expected) in compare(metric(None), &a, &b).into_iter().zip(expected) {
+        assert!(
+            (ours.unwrap() - expected).abs() < 1e-12,
+            "{ours:?} {expected}"
+        );
+    }
+    // Collinear saccades whose cosine rounds above 1 are an error in multimatch-gaze.
+    let rule = Simplification {
+        direction: 45.0,
+        length: 100.0,
+        duration: 300.0,
+    };
+    let line = [0.1, 0.2, 0.3, 0.4].map(|x| at(x, 3.0 * x, 100.0));
+    assert_eq!(compare(metric(Some(rule)), &line, &line), [Some(1.0); 5]);
+    assert_eq!(compare(metric(None), &a[..2], &b), [None; 5]);
+}

@@ -1,0 +1,64 @@
+//! Measures of fixations, which never leave a machine.
+
+use crate::outcome::labels;
+use crate::{Answer, Cost, JobError, Observer, Outcome, ProtocolError, Results, Reveal, Spec};
+use veilpath_metrics::{Cohort, FixationComparison, Fixations};
+
+/// Compares two cohorts in the clear.
+pub(super) fn compare(
+    spec: Spec,
+    [a, b]: [&Cohort; 2],
+    pairs: &[(usize, usize)],
+    observer: &dyn Observer,
+) -> Result<Outcome, ProtocolError> {
+    let missing = || {
+        ProtocolError::Job(JobError::NeedsFixations {
+            metric: spec.metric.name(),
+        })
+    };
+    if matches!(spec.reveal, Reveal::Group(_)) {
+        return Err(missing());
+    }
+    let (first, second) = (fixations(a), fixations(b));
+    let (Some(first), Some(second), Some(screen)) = (first, second, a.screen) else {
+        return Err(missing());
+    };
+    let comparison = FixationComparison::new(spec.metric.clone(), screen)?;
+    let progress = |cells| observer.cells(cells);
+    let scores = comparison.compare_pairs(&first, &second, pairs, &progress)?;
+    let answers: Vec<Answer> = scores
+        .into_iter()
+        .map(|score| spec.reveal.answer(&spec.metric, score))
+        .collect();
+    for (pair, answer) in answers.iter().enumerate() {
+        observer.scored(pair, *answer);
+    }
+    let cells = pairs
+        .iter()
+        .map(|&(i, j)| first[i].len() as u64 * second[j].len() as u64);
+    let cost = Cost {
+        cells: cells.sum(),
+        ..Cost::default()
+    };
+    let answers = pairs.iter().zip(answers);
+    let answers = answers.map(|(&(i, j), answer)| (i, j, answer));
+    Ok(Outcome {
+        revealed: spec.engine.revealed(&spec),
+        names: Outcome::UNNAMED.map(String::from),
+        one_cohort: false,
+        a: labels(a),
+        b: labels(b),
+        pairs: pairs.len() as u64,
+        results: Results::of_answers(spec.outputs(), answers),
+        answers: Vec::new(),
+        error_bound: None,
+        cost,
+        spec,
+    })
+}
+
+/// The fixations of all entries, if all have them.
+fn fixations(cohort: &Cohort) -> Option<Vec<&Fixations>> {
+    let entries = cohort.entries.iter();
+    entries.map(|entry| entry.fixations.as_ref()).collect()
+}

@@ -1,0 +1,65 @@
+//! Fields of the options, and why they have no effect, in words.
+
+use super::{MetricField, NoEffectReason};
+use std::fmt;
+
+impl fmt::Display for MetricField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            MetricField::Substitution => "substitution",
+            MetricField::Insert => "insert",
+            MetricField::Delete => "delete",
+            MetricField::Gap => "gap",
+            MetricField::Reward => "reward",
+            MetricField::Mismatch => "mismatch",
+            MetricField::Threshold => "threshold",
+            MetricField::Wrap => "wrap",
+            MetricField::Scale => "scale",
+            MetricField::Precision => "precision",
+            MetricField::Points => "points",
+            MetricField::Numbers => "numbers",
+            MetricField::Radius => "radius",
+            MetricField::Line => "line",
+            MetricField::Undefined => "undefined",
+            MetricField::Rounded => "rounded",
+            MetricField::DivideBy => "divide_by",
+            MetricField::Window => "window",
+            MetricField::Modulator => "modulator",
+            MetricField::Simplification => "simplification",
+        })
+    }
+}
+
+impl fmt::Display for NoEffectReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NoEffectReason::FixedCosts => "the costs of levenshtein are fixed; those of needleman-wunsch are not",
+            NoEffectReason::GapAndBothCosts => {
+                "it is short for insert and delete, and both of these are given"
+            }
+            NoEffectReason::OtherSubstitution => {
+                "it is the cost of a unit substitution, and another substitution is given"
+            }
+            NoEffectReason::Maximised => {
+                "with a reward, needleman-wunsch has only a mismatch penalty and a gap penalty"
+            }
+            NoEffectReason::LocalScores => {
+                "smith-waterman takes a reward, a mismatch and a gap, or a table and a gap"
+            }
+            NoEffectReason::TableGiven => "the table defines the scores of equal and different letters",
+            NoEffectReason::ScanMatchNumbers => {
+                "scanmatch takes a grid, a threshold, a gap and a scale or a precision; its distances are Euclidean"
+            }
+            NoEffectReason::OnlyScanMatch => "it is a distance between grid cells, and only scanmatch has it",
+            NoEffectReason::NoGridDistance => {
+                "it joins the edges of the grid, and this metric does not use distances on a grid"
+            }
+            NoEffectReason::NotNormalised => {
+                "only scanmatch has the same error bound at all lengths; set a scale instead"
+            }
+            NoEffectReason::ScaleGiven => "the scale is given",
+            NoEffectReason::OtherMeasure => "this metric does not have it",
+            NoEffectReason::NotAnAlignment => "this metric is not an alignment",
+        })
+    }
+}

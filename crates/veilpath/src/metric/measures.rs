@@ -1,0 +1,308 @@
+//! The options of the measures besides alignments.
+
+use super::{
+    MetricField, MetricName, MetricOptions, MetricOptionsError, NoEffectReason, no_effect,
+};
+use crate::Error;
+use std::str::FromStr;
+use veilpath_metrics::{
+    Alphabet, Crqa, CrqaOutput, Dtw, DurationDivisor, Frechet, Grid, Hausdorff, Metric, MultiMatch,
+    MultiMatchOutput, Notation, PathDivisor, Points, RecurrenceRule, ScaSim, Screen,
+    Simplification, SubsMatch, Undefined, View,
+};
+
+/// The numbers of measures besides alignments. `None` means the measure's default.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MeasureOptions {
+    /// Which points are compared.
+    pub points: PointsChoice,
+    /// Which of several numbers come out; empty for the default ones.
+    pub numbers: Vec<String>,
+    /// Fixations within this distance recur; `None` if those with the same letter do.
+    pub radius: Option<f64>,
+    /// The fewest points of a line.
+    pub line: Option<u32>,
+    /// What an undefined number becomes.
+    pub undefined: Undefined,
+    /// Whether numbers are rounded in the clear as a private engine rounds them.
+    pub rounded: bool,
+    /// What the result is divided by.
+    pub divide_by: Option<DivideBy>,
+    /// Letters of a sequence.
+    pub window: Option<u32>,
+    /// How much the reward of two fixations shrinks with each degree.
+    pub modulator: Option<f64>,
+    /// When saccades are merged.
+    pub simplification: Option<Simplification>,
+}
+
+/// Which points a measure compares.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PointsChoice {
+    /// The grid cells of the letters.
+    #[default]
+    Letters,
+    /// The fixations with their own coordinates.
+    Fixations,
+}
+
+/// What a result is divided by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DivideBy {
+    /// The sum of both lengths.
+    Lengths,
+    /// The sum of all durations.
+    Durations,
+}
+
+/// A text that is not one of these choices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected {0}")]
+pub struct UnknownChoice(&'static str);
+
+impl FromStr for PointsChoice {
+    type Err = UnknownChoice;
+
+    fn from_str(text: &str) -> Result<Self, UnknownChoice> {
+        match text {
+            "letters" => Ok(Self::Letters),
+            "fixations" => Ok(Self::Fixations),
+            _ => Err(UnknownChoice("letters or fixations")),
+        }
+    }
+}
+
+impl FromStr for DivideBy {
+    type Err = UnknownChoice;
+
+    fn from_str(text: &str) -> Result<Self, UnknownChoice> {
+        match text {
+            "lengths" => Ok(Self::Lengths),
+            "durations" => Ok(Self::Durations),
+            _ => Err(UnknownChoice("lengths or durations")),
+        }
+    }
+}
+
+/// All fields of [`MeasureOptions`].
+const FIELDS: [MetricField; 10] = [
+    MetricField::Points,
+    MetricField::Numbers,
+    MetricField::Radius,
+    MetricField::Line,
+    MetricField::Undefined,
+    MetricField::Rounded,
+    MetricField::DivideBy,
+    MetricField::Window,
+    MetricField::Modulator,
+    MetricField::Simplification,
+];
+
+/// The fields that alignments have and other measures have not.
+const ALIGNMENT_FIELDS: [MetricField; 8] = [
+    MetricField::Substitution,
+    MetricField::Insert,
+    MetricField::Delete,
+    MetricField::Gap,
+    MetricField::Reward,
+    MetricField::Mismatch,
+    MetricField::Threshold,
+    MetricField::Precision,
+];
+
+impl MeasureOptions {
+    pub(super) fn is_given(&self, field: MetricField) -> bool {
+        match field {
+            MetricField::Points => self.points != PointsChoice::Letters,
+            MetricField::Numbers => !self.numbers.is_empty(),
+            MetricField::Radius => self.radius.is_some(),
+            MetricField::Line => self.line.is_some(),
+            MetricField::Undefined => self.undefined != Undefined::Missing,
+            MetricField::Rounded => self.rounded,
+            MetricField::DivideBy => self.divide_by.is_some(),
+            MetricField::Window => self.window.is_some(),
+            MetricField::Modulator => self.modulator.is_some(),
+            MetricField::Simplification => self.simplification.is_some(),
+            _ => false,
+        }
+    }
+}
+
+impl MetricName {
+    /// The fields of [`MeasureOptions`] that the metric has.
+    fn measure_fields(self) -> &'static [MetricField] {
+        match self {
+            Self::Dtw => &[MetricField::Points, MetricField::DivideBy],
+            Self::Frechet | Self::Hausdorff => &[MetricField::Points],
+            Self::Crqa => &[
+                MetricField::Points,
+                MetricField::Numbers,
+                MetricField::Radius,
+                MetricField::Line,
+                MetricField::Undefined,
+                MetricField::Rounded,
+            ],
+            Self::ScaSim => &[MetricField::DivideBy, MetricField::Modulator],
+            Self::MultiMatch => &[MetricField::Numbers, MetricField::Simplification],
+            Self::SubsMatch => &[MetricField::Window],
+            _ => &[],
+        }
+    }
+
+    /// Whether it is an alignment with a score and a similarity.
+    pub(super) fn is_alignment(self) -> bool {
+        matches!(
+            self,
+            Self::Levenshtein | Self::NeedlemanWunsch | Self::SmithWaterman | Self::ScanMatch
+        )
+    }
+}
+
+impl MetricOptions {
+    /// Refuses fields that this metric does not have.
+    pub(super) fn refuse_other_measures(&self) -> Result<(), Error> {
+        let allowed = self.name.measure_fields();
+        let mut others = FIELDS.iter().filter(|field| !allowed.contains(field));
+        if let Some(&field) = others.find(|&&field| self.is_given(field)) {
+            return no_effect(field, NoEffectReason::OtherMeasure);
+        }
+        if self.name.is_alignment() {
+            return Ok(());
+        }
+        self.refuse(NoEffectReason::NotAnAlignment, &ALIGNMENT_FIELDS)?;
+        let has_scale = self.name == MetricName::Dtw && !self.compares_fixations();
+        if !has_scale {
+            self.refuse(NoEffectReason::NotAnAlignment, &[MetricField::Scale])?;
+        }
+        Ok(())
+    }
+
+    /// Whether the metric compares fixations, not letters.
+    pub fn compares_fixations(&self) -> bool {
+        match self.name {
+            MetricName::ScaSim | MetricName::MultiMatch => true,
+            _ => self.measure.points == PointsChoice::Fixations,
+        }
+    }
+
+    /// Whether the measure uses distances between the grid cells of letters.
+    pub(super) fn measures_on_grid(&self) -> bool {
+        let has_distances = match self.name {
+            MetricName::Dtw | MetricName::Frechet | MetricName::Hausdorff => true,
+            MetricName::Crqa => self.measure.radius.is_some(),
+            _ => false,
+        };
+        has_distances && !self.compares_fixations()
+    }
+
+    /// A measure that is not an alignment.
+    pub(super) fn measure(
+        &self,
+        alphabet: &Alphabet,
+        grid: Option<Grid>,
+        screen: Option<&Screen>,
+    ) -> Result<Metric, Error> {
+        let options = &self.measure;
+        let points = || self.points(alphabet, grid);
+        Ok(match self.name {
+            MetricName::Dtw => Metric::Dtw(Dtw {
+                points: points()?,
+                divisor: match options.divide_by {
+                    None => PathDivisor::None,
+                    Some(DivideBy::Lengths) => PathDivisor::Lengths,
+                    Some(DivideBy::Durations) => {
+                        return no_effect(MetricField::DivideBy, NoEffectReason::OtherMeasure);
+                    }
+                },
+                scale: self.whole_scale()?,
+            }),
+            MetricName::Frechet => Metric::Frechet(Frechet { points: points()? }),
+            MetricName::Hausdorff => Metric::Hausdorff(Hausdorff { points: points()? }),
+            MetricName::Crqa => Metric::Crqa(self.crqa(alphabet, grid)?),
+            MetricName::ScaSim => Metric::ScaSim(ScaSim {
+                view: screen
+                    .and_then(View::of_screen)
+                    .ok_or(MetricOptionsError::ViewMissing)?,
+                modulator: options.modulator.unwrap_or(0.83),
+                divisor: match options.divide_by {
+                    None => DurationDivisor::None,
+                    Some(DivideBy::Lengths) => DurationDivisor::Fixations,
+                    Some(DivideBy::Durations) => DurationDivisor::Durations,
+                },
+                classes: None,
+            }),
+            MetricName::MultiMatch => Metric::MultiMatch(MultiMatch {
+                outputs: chosen(
+                    &options.numbers,
+                    &MultiMatchOutput::ALL,
+                    MultiMatchOutput::name,
+                )?
+                .unwrap_or(MultiMatchOutput::ALL.to_vec()),
+                simplification: options.simplification,
+            }),
+            MetricName::SubsMatch => Metric::SubsMatch(SubsMatch {
+                window: options.window.unwrap_or(3),
+            }),
+            _ => Metric::SequenceScore,
+        })
+    }
+
+    fn crqa(&self, alphabet: &Alphabet, grid: Option<Grid>) -> Result<Crqa, Error> {
+        let options = &self.measure;
+        let rule = match options.radius {
+            Some(radius) => RecurrenceRule::Within {
+                points: self.points(alphabet, grid)?,
+                radius,
+            },
+            None if self.compares_fixations() => {
+                return Err(MetricOptionsError::RadiusMissing.into());
+            }
+            None => RecurrenceRule::SameLetter,
+        };
+        const DEFAULT: [CrqaOutput; 4] = [
+            CrqaOutput::Rec,
+            CrqaOutput::Det,
+            CrqaOutput::Lam,
+            CrqaOutput::Corm,
+        ];
+        Ok(Crqa {
+            rule,
+            line: options.line.unwrap_or(2),
+            outputs: chosen(&options.numbers, &CrqaOutput::ALL, CrqaOutput::name)?
+                .unwrap_or(DEFAULT.to_vec()),
+            undefined: options.undefined,
+            rounded: options.rounded,
+        })
+    }
+
+    fn points(&self, alphabet: &Alphabet, grid: Option<Grid>) -> Result<Points, Error> {
+        if self.compares_fixations() {
+            return Ok(Points::Fixations);
+        }
+        let grid = grid.ok_or(MetricOptionsError::GridMissing)?;
+        if alphabet.notation() == Notation::Dna {
+            return Err(MetricOptionsError::DnaGrid.into());
+        }
+        Ok(Points::Grid {
+            grid,
+            wrap: self.wrap,
+        })
+    }
+}
+
+/// The outputs with these names; `None` if none is named.
+fn chosen<T: Copy>(
+    names: &[String],
+    all: &[T],
+    name: fn(T) -> &'static str,
+) -> Result<Option<Vec<T>>, Error> {
+    let find = |text: &String| {
+        let found = all.iter().copied().find(|&output| name(output) == text);
+        found.ok_or_else(|| MetricOptionsError::UnknownNumber {
+            name: text.clone(),
+            known: all.iter().map(|&output| name(output)).collect(),
+        })
+    };
+    let found: Vec<T> = names.iter().map(find).collect::<Result<_, _>>()?;
+    Ok((!found.is_empty()).then_some(found))
+}
