@@ -11,8 +11,9 @@ use rayon::prelude::*;
 use std::hint::black_box;
 use std::time::Duration;
 use veilpath_metrics::{
-    Alphabet, Comparison, Distance, Grid, LocalScoring, Metric, Model, Scanpath, Substitution,
-    Table, reference,
+    Alphabet, Comparison, Crqa, CrqaOutput, Distance, Dtw, Frechet, Grid, Hausdorff, LocalScoring,
+    Metric, Model, PathDivisor, Points, RecurrenceRule, Scanpath, Substitution, Table, Undefined,
+    reference,
 };
 
 /// Lengths of a short scanpath, a long one, and a whole session.
@@ -128,7 +129,48 @@ fn textbook_integer(comparison: &Comparison, a: &Scanpath, b: &Scanpath) -> f64 
     match comparison.model() {
         Model::Global(model) => reference::least_cost(model, a, b) as f64,
         Model::Local(model) => reference::greatest_score(model, a, b) as f64,
-        _ => unreachable!("an alignment"),
+        Model::Bottleneck(model) => {
+            let rank = |x, y| f64::from(model.ranks.rank(x, y));
+            reference::least_longest(a, b, rank)
+        }
+        Model::Hausdorff(model) => {
+            reference::hausdorff(a, b, |x, y| f64::from(model.ranks.rank(x, y)))
+        }
+        Model::Warping(model) => reference::least_sum(a, b, |x, y| model.lattice.distance(x, y)),
+        Model::Recurrence(model) => reference::recurrent_points(model, a, b).all as f64,
+        Model::Reward(_) | Model::Clear => 0.0,
+    }
+}
+
+/// The measures besides alignments, on letters.
+fn measures(criterion: &mut Criterion) {
+    let points = Points::Grid {
+        grid: grid(),
+        wrap: false,
+    };
+    let dtw = |scale| {
+        Metric::Dtw(Dtw {
+            points,
+            divisor: PathDivisor::None,
+            scale,
+        })
+    };
+    let crqa = Metric::Crqa(Crqa {
+        rule: RecurrenceRule::SameLetter,
+        line: 2,
+        outputs: CrqaOutput::ALL.to_vec(),
+        undefined: Undefined::Missing,
+        rounded: false,
+    });
+    for (name, metric) in [
+        ("sequence_score", Metric::SequenceScore),
+        ("dtw_double", dtw(None)),
+        ("dtw_integer", dtw(Some(100))),
+        ("frechet", Metric::Frechet(Frechet { points })),
+        ("hausdorff", Metric::Hausdorff(Hausdorff { points })),
+        ("crqa", crqa),
+    ] {
+        kernel(criterion, name, metric, textbook_integer);
     }
 }
 
@@ -252,6 +294,6 @@ fn short_runs() -> Criterion {
 criterion_group! {
     name = benches;
     config = short_runs();
-    targets = single_core, levenshtein, batch
+    targets = single_core, measures, levenshtein, batch
 }
 criterion_main!(benches);

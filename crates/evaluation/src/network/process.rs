@@ -20,6 +20,7 @@ use veilpath_session::{
 
 /// What a process does.
 #[derive(Debug, Serialize, Deserialize)]
+#[allow(clippy::large_enum_variant)] // one of them in each process
 pub(super) enum Task {
     /// One side of the comparison.
     Side(SideTask),

@@ -8,9 +8,9 @@ use crate::support;
 use proptest::prelude::*;
 use support::{alphabet, grid, two_scanpaths};
 use veilpath_metrics::{
-    Alphabet, Comparison, Crqa, CrqaOutput, Dtw, Frechet, Grid, Hausdorff, Metric, MetricError,
-    Model, PairScore, PathDivisor, Points, RATIO_ONE, RecurrenceRule, Scanpath, SubsMatch,
-    Threshold, Undefined, reference,
+    Alphabet, Comparison, Crqa, CrqaOutput, Dtw, DurationClasses, DurationDivisor, Fixation,
+    Frechet, Grid, Hausdorff, Metric, MetricError, Model, PairScore, PathDivisor, Points,
+    RATIO_ONE, RecurrenceRule, ScaSim, Scanpath, SubsMatch, Threshold, Undefined, View, reference,
 };
 
 fn crqa(rule: RecurrenceRule, line: u32) -> Crqa {
@@ -377,4 +377,70 @@ fn metrics_are_read_as_they_are_written() {
             "{text}"
         );
     }
+}
+
+/// ScaSim over a 3×2 grid of a screen and three classes of durations.
+fn classes() -> Metric {
+    Metric::ScaSim(ScaSim {
+        view: View {
+            center: [640.0, 360.0],
+            pixel: [0.04, 0.04],
+            distance: 60.0,
+        },
+        modulator: 0.83,
+        divisor: DurationDivisor::None,
+        classes: Some(DurationClasses {
+            grid: Grid::new(3, 2).unwrap(),
+            screen: [1280.0, 720.0],
+            durations: vec![100.0, 250.5, 600.0],
+            scale: 10,
+        }),
+    })
+}
+
+proptest! {
+    #[test]
+    fn scasim_in_integers((a, b) in two_scanpaths(18)) {
+        let alphabet = Alphabet::letters(18).unwrap();
+        let comparison = Comparison::new(classes(), alphabet).unwrap();
+        let Model::Reward(model) = comparison.model() else { panic!() };
+        let mut row = vec![0u64; b.len() + 1];
+        for &x in a.letters() {
+            let mut diagonal = 0;
+            for (j, &y) in b.letters().iter().enumerate() {
+                let paired = diagonal + u64::from(model.reward(x, y));
+                diagonal = row[j + 1];
+                row[j + 1] = paired.max(row[j]).max(row[j + 1]);
+            }
+        }
+        let totals = model.total(a.letters()) + model.total(b.letters());
+        let expected = (totals - 2 * row[b.len()]).cast_signed();
+        prop_assert_eq!(comparison.raw(&a, &b), Ok(expected));
+        prop_assert_eq!(comparison.compare(&a, &b).unwrap().score(), expected as f64 / 10.0);
+        prop_assert_eq!(comparison.raw(&a, &a), Ok(0));
+    }
+}
+
+#[test]
+fn fixations_become_letters() {
+    let Metric::ScaSim(ScaSim {
+        classes: Some(classes),
+        ..
+    }) = classes()
+    else {
+        panic!()
+    };
+    let letter = |x, y, duration| {
+        classes.letter(&Fixation {
+            x,
+            y,
+            start: None,
+            duration,
+        })
+    };
+    assert_eq!(letter(0.0, 0.0, 0.0), 0);
+    // The second column and row: cell 4; 300 ms is nearest to 250.5.
+    assert_eq!(letter(640.0, 700.0, 300.0), 4 * 3 + 1);
+    // Off the screen, and longer than all classes.
+    assert_eq!(letter(5000.0, -3.0, 9000.0), 2 * 3 + 2);
 }
