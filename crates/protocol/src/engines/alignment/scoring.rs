@@ -175,7 +175,7 @@ impl Scoring {
                 (Kind::Recurrence(outputs), 1)
             }
             // Refused before anything is computed: `Engine::can_compute`.
-            Model::Clear => (Kind::Unit, 1),
+            Model::Reward(_) | Model::Clear => (Kind::Unit, 1),
         };
         Self {
             kind,
