@@ -19,7 +19,7 @@ use paillier::PaillierOptions;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use veilpath_channel::Channel;
-use veilpath_metrics::{Comparison, Metric, PairScore, PathDivisor, Scanpath};
+use veilpath_metrics::{Comparison, DurationDivisor, Metric, PairScore, PathDivisor, Scanpath};
 use veilpath_paillier::SecretKey;
 
 /// Which engine computes the scores.
@@ -345,6 +345,9 @@ impl Engine {
                 Metric::Dtw(_) | Metric::Frechet(_) | Metric::Hausdorff(_) | Metric::Crqa(_) => {
                     on_letters()
                 }
+                Metric::ScaSim(scasim) => {
+                    scasim.classes.is_some() && scasim.divisor != DurationDivisor::Durations
+                }
                 _ => metric.is_alignment(),
             },
         }
@@ -393,6 +396,7 @@ fn divides_by_length(metric: &Metric) -> bool {
     match metric {
         Metric::ScanMatch { .. } | Metric::SequenceScore => true,
         Metric::Dtw(dtw) => dtw.divisor != PathDivisor::None,
+        Metric::ScaSim(scasim) => scasim.divisor != DurationDivisor::None,
         Metric::Crqa(crqa) => crqa.outputs.iter().any(|output| output.divides_by_length()),
         _ => false,
     }

@@ -70,12 +70,6 @@ pub(crate) struct PairShape {
     pub(crate) divisor: u32,
 }
 
-impl PairShape {
-    fn is_empty(&self) -> bool {
-        self.rows == 0 || self.columns == 0
-    }
-}
-
 /// How the numbers of all pairs become values.
 pub(crate) struct Values<'a> {
     comparison: &'a Comparison,
@@ -118,7 +112,7 @@ impl<'a> Values<'a> {
         };
         let (mut largest_raw, mut largest) = (1_u64, 1.0_f64);
         for shape in shapes {
-            let [low, high] = match shape.is_empty() {
+            let [low, high] = match scoring.follows_from_lengths(shape.rows, shape.columns) {
                 true => [scoring.without_cells(shape.rows, shape.columns)?; 2],
                 false => {
                     let bits = scoring.whole_bits(shape.rows, shape.columns).clamp(1, 62);
@@ -208,9 +202,9 @@ impl<'a> Values<'a> {
         Ok(start.wrapping_add(slope.wrapping_mul(raw)))
     }
 
-    /// The value of a pair whose number is shared. For a pair without matrix cells it follows from the lengths.
+    /// The value of a pair whose number is shared. For a pair with an empty scanpath it may follow from the lengths.
     pub(crate) fn of_pair(&self, shape: &PairShape) -> Result<PairValue, ProtocolError> {
-        if shape.is_empty() {
+        if self.scoring.follows_from_lengths(shape.rows, shape.columns) {
             let raw = self.scoring.without_cells(shape.rows, shape.columns)?;
             return Ok(PairValue {
                 constant: self.of_raw(raw, shape)?.cast_unsigned(),

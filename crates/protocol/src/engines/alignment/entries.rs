@@ -74,7 +74,7 @@ impl<'a> Inputs<'a> {
         let entry = self.model.entry(letter(a), letter(b));
         // Only entries that the cell clips are rounded.
         let entry = entry / i64::try_from(self.scoring.divisor()).unwrap_or(i64::MAX);
-        let input = self.circuit.input(entry);
+        let input = self.circuit.input(self.scoring.cost(entry));
         let of_padding = [false, true].map(|both| self.circuit.input_of_padding(both));
         let of_padding = u64::conditional_select(&of_padding[0], &of_padding[1], first & second);
         u64::conditional_select(&input, &of_padding, padded)

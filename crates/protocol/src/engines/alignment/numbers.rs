@@ -1,11 +1,13 @@
 //! From the number of a matrix to the raw result, and what is known of both beforehand.
 
-use super::scoring::{Kind, Longest, Scoring, shape};
+use super::scoring::{Kind, Longest, MOST_LETTERS, Scoring, shape};
 use super::settling::{Settling, Test};
+use crate::limit::AnswerSize;
 use crate::{JobError, ProtocolError};
 use std::ops::RangeInclusive;
 use veilpath_metrics::Bound;
 use veilpath_mpc::circuit::numbers::bits_for;
+use veilpath_mpc::circuit::recurrence::RecurrenceOutput;
 
 impl Scoring {
     /// The numbers that matrices of this shape can have.
@@ -20,6 +22,7 @@ impl Scoring {
             Kind::Clipped => inserted..=2 * columns,
             Kind::Difference { insert, delete } => 0..=shorter.saturating_mul(insert + delete),
             Kind::Local { best, .. } => 0..=shorter.saturating_mul(best),
+            Kind::Reward { largest } => 0..=(rows + columns).saturating_mul(largest),
             Kind::Warping { largest } => 0..=rows.max(columns).saturating_mul(largest),
             Kind::Frechet { largest } | Kind::Hausdorff { largest } => 0..=largest,
             Kind::Recurrence(outputs) => {
@@ -132,11 +135,24 @@ impl Scoring {
         }
     }
 
-    /// How hidden lengths enter the result; only those of global alignments depend on them.
+    /// How what the two sides know alone enters the result: hidden lengths, on which only global alignments depend, or durations.
     pub(in crate::engines) fn settling(&self) -> Option<Settling> {
+        if let Kind::Reward { largest } = self.kind {
+            let length = self.padding.map_or(MOST_LETTERS, |padding| padding.length);
+            return Some(Settling {
+                width: bits_for(largest.saturating_mul(2 * u64::from(length))),
+                subtract: true,
+                doubled: true,
+                per_host_letter: 1,
+                per_join_letter: 1,
+                constant: 0,
+                offset: 0,
+            });
+        }
         let padding = self.padding?;
         let (insert, delete, constant, largest) = match self.kind {
             Kind::Local { .. }
+            | Kind::Reward { .. }
             | Kind::Warping { .. }
             | Kind::Frechet { .. }
             | Kind::Hausdorff { .. }
@@ -167,6 +183,7 @@ impl Scoring {
         Some(Settling {
             width: bits_for(u64::try_from(2 * offset).unwrap_or(u64::MAX)),
             subtract,
+            doubled: false,
             per_host_letter,
             per_join_letter,
             constant,
@@ -191,11 +208,11 @@ impl Scoring {
     /// The settled result for a number: the user's score is computed from it if lengths are hidden.
     pub(in crate::engines) fn settled(&self, number: u64) -> Option<i64> {
         match self.settling() {
-            Some(settling) => {
+            Some(settling) if !settling.doubled => {
                 let value = i128::from(number) - settling.offset;
                 self.within(value, -settling.offset, settling.offset)
             }
-            None => {
+            _ => {
                 let length = self.padding.map_or(0, |padding| padding.length);
                 self.raw(number, length, length)
             }
@@ -234,5 +251,67 @@ impl Scoring {
             return None;
         }
         i64::try_from(value * i128::from(self.divisor)).ok()
+    }
+
+    /// About how many AND gates a pair needs besides those of its matrix cells, where these are many.
+    pub(in crate::engines) fn gates_per_pair(&self, rows: u32, columns: u32) -> u64 {
+        let borders = u64::from(rows) + u64::from(columns);
+        match self.kind {
+            // The largest of all rows and columns.
+            Kind::Hausdorff { largest } => 2 * bits_for(largest) as u64 * borders,
+            Kind::Recurrence(outputs) => {
+                let points = RecurrenceOutput::Points.bits(shape(rows, columns)) as u64;
+                let longer = bits_for(rows.max(columns).into()) as u64;
+                let of_output = |output: RecurrenceOutput| match output {
+                    RecurrenceOutput::Points => 0,
+                    // Weights of diagonals, and a longer division.
+                    RecurrenceOutput::Centre => {
+                        borders * longer * longer / 2 + 36 * (points + longer)
+                    }
+                    // The ends of lines, a product and a division.
+                    _ => borders + 36 * points,
+                };
+                outputs.iter().map(of_output).sum()
+            }
+            _ => 0,
+        }
+    }
+
+    /// How much an output can say about a scanpath, whatever the other side does and however long its scanpaths are.
+    pub(in crate::engines) fn answer_size(&self) -> AnswerSize {
+        if let Some(padding) = self.padding {
+            return AnswerSize::Bits(self.opened_bits(padding.length, padding.length));
+        }
+        match self.kind {
+            // Letters of the longer scanpath that are inserted are known beforehand.
+            Kind::Unit => AnswerSize::BitsOf(1),
+            Kind::Clipped => AnswerSize::BitsOf(2),
+            Kind::Difference { insert, delete } => AnswerSize::BitsOf(insert + delete),
+            Kind::Local { best, .. } => AnswerSize::BitsOf(best),
+            Kind::Warping { largest } => {
+                AnswerSize::Bits(bits_for(largest.saturating_mul(MOST_LETTERS.into())))
+            }
+            Kind::Reward { largest } => {
+                let letters = 2 * u64::from(MOST_LETTERS);
+                AnswerSize::Bits(bits_for(largest.saturating_mul(letters)))
+            }
+            Kind::Frechet { largest } | Kind::Hausdorff { largest } => {
+                AnswerSize::Bits(bits_for(largest))
+            }
+            Kind::Recurrence(outputs) => {
+                // Shares have the same bits for all shapes; points as many as a letter has matrix cells.
+                let points = |output: &RecurrenceOutput| *output == RecurrenceOutput::Points;
+                let shares = outputs.iter().filter(|output| !points(output));
+                let shares: usize = shares.map(|output| output.bits(shape(0, 0))).sum();
+                match outputs.iter().any(|output| points(&output)) {
+                    false => AnswerSize::Bits(shares),
+                    true => AnswerSize::BitsOf(
+                        u64::from(MOST_LETTERS)
+                            .checked_shl(u32::try_from(shares).unwrap_or(u32::MAX))
+                            .unwrap_or(u64::MAX),
+                    ),
+                }
+            }
+        }
     }
 }

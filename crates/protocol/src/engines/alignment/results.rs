@@ -93,7 +93,7 @@ impl<'a> Results<'a> {
         };
         for pair in 0..job.pairs.len() {
             let (rows, columns) = lengths(pair);
-            if rows == 0 || columns == 0 {
+            if scoring.follows_from_lengths(rows, columns) {
                 let raw = scoring.without_cells(rows, columns)?;
                 let reading = job.comparison.read(raw, rows as usize, columns as usize)?;
                 results.store(pair, job.answer(reading));

@@ -13,8 +13,9 @@ pub(in crate::engines) use super::circuit::Circuit;
 
 use super::entries::{Entries, gcd};
 use crate::Job;
-use crate::limit::AnswerSize;
-use veilpath_metrics::{CrqaOutput, Metric, Model, RankModel, ScoreFormula, Undefined};
+use veilpath_metrics::{
+    CrqaOutput, Metric, Model, RankModel, RewardModel, Scanpath, ScoreFormula, Undefined,
+};
 use veilpath_mpc::alignment::Fold;
 use veilpath_mpc::circuit::cells::{
     ClippedCell, DifferenceCell, FrechetCell, HausdorffCell, LocalCell, SavingCell, UnitCell,
@@ -36,6 +37,8 @@ pub(crate) struct Scoring {
     pub(super) padding: Option<Padding>,
     /// The distance of each rank, in [`UNITS`], if numbers are ranks.
     pub(super) distances: Vec<u64>,
+    /// The duration of each letter, divided like rewards, if durations are added.
+    durations: Vec<u64>,
 }
 
 /// Units of a distance in answers about groups. A power of two, so that a factor of such a number is not rounded.
@@ -79,6 +82,8 @@ pub(super) enum Kind {
     Difference { insert: u64, delete: u64 },
     /// A local alignment; `best` is the largest score of two letters.
     Local { gap: u64, best: u64 },
+    /// Durations that an alignment with free gaps leaves unrewarded; `largest` is the largest duration and reward.
+    Reward { largest: u64 },
     /// Dynamic time warping; `largest` is the largest distance of two letters.
     Warping { largest: u64 },
     /// The discrete Fréchet distance; `largest` is the largest rank of a distance.
@@ -153,6 +158,12 @@ impl Scoring {
                 };
                 (kind, divisor)
             }
+            Model::Reward(rewards) => {
+                let of_durations = durations(rewards, alphabet).into_iter().fold(0, gcd);
+                let divisor = entries.divisor(of_durations, u64::MAX);
+                let largest = u64::from(rewards.largest()) / divisor;
+                (Kind::Reward { largest }, divisor)
+            }
             Model::Warping(warping) => {
                 let divisor = entries.divisor(0, u64::MAX);
                 let most = u64::from(warping.largest(alphabet)) / divisor;
@@ -175,7 +186,7 @@ impl Scoring {
                 (Kind::Recurrence(outputs), 1)
             }
             // Refused before anything is computed: `Engine::can_compute`.
-            Model::Reward(_) | Model::Clear => (Kind::Unit, 1),
+            Model::Clear => (Kind::Unit, 1),
         };
         Self {
             kind,
@@ -192,6 +203,38 @@ impl Scoring {
                 }
                 _ => Vec::new(),
             },
+            durations: match model {
+                Model::Reward(rewards) => {
+                    let all = durations(rewards, alphabet).into_iter();
+                    all.map(|duration| duration / divisor).collect()
+                }
+                _ => Vec::new(),
+            },
+        }
+    }
+
+    /// What a scanpath adds to the result apart from its alignment: for each of its letters 1, or its duration.
+    pub(in crate::engines) fn weight(&self, scanpath: &Scanpath) -> u64 {
+        match self.kind {
+            Kind::Reward { .. } => {
+                let letters = scanpath.letters().iter();
+                let duration = |letter: &u16| self.durations.get(usize::from(*letter));
+                letters.filter_map(duration).sum()
+            }
+            _ => scanpath.len() as u64,
+        }
+    }
+
+    /// Whether the result of a pair follows from the lengths: that of an empty scanpath, unless its partner's durations are added.
+    pub(crate) fn follows_from_lengths(&self, rows: u32, columns: u32) -> bool {
+        (rows == 0 || columns == 0) && !matches!(self.kind, Kind::Reward { .. })
+    }
+
+    /// The cost of two letters for what they give, divided by the common divisor; rewards are saved costs.
+    pub(super) fn cost(&self, entry: i64) -> i64 {
+        match self.kind {
+            Kind::Reward { largest } => i64::try_from(largest).unwrap_or(i64::MAX) - entry,
+            _ => entry,
         }
     }
 
@@ -221,6 +264,10 @@ impl Scoring {
             Kind::Difference { insert, delete } => {
                 Circuit::Difference(DifferenceCell::new(insert + delete))
             }
+            Kind::Reward { largest } if is_wide(largest) => {
+                Circuit::Saving(SavingCell::new(largest))
+            }
+            Kind::Reward { largest } => Circuit::Difference(DifferenceCell::new(largest)),
             Kind::Local { gap, best } => {
                 let largest = u64::from(longest.shorter) * best;
                 Circuit::Local(LocalCell::new(largest, best, gap))
@@ -276,68 +323,11 @@ impl Scoring {
         match self.kind {
             Kind::Local { .. } => Fold::Max,
             Kind::Difference { insert, delete } if is_wide(insert + delete) => Fold::Unwrap,
+            Kind::Reward { largest } if is_wide(largest) => Fold::Unwrap,
             Kind::Warping { .. } | Kind::Frechet { .. } => Fold::Last,
             Kind::Hausdorff { .. } => Fold::Max,
             Kind::Recurrence(outputs) => Fold::Recurrence(outputs),
             _ => Fold::Sum,
-        }
-    }
-
-    /// About how many AND gates a pair needs besides those of its matrix cells, where these are many.
-    pub(in crate::engines) fn gates_per_pair(&self, rows: u32, columns: u32) -> u64 {
-        let borders = u64::from(rows) + u64::from(columns);
-        match self.kind {
-            // The largest of all rows and columns.
-            Kind::Hausdorff { largest } => 2 * bits_for(largest) as u64 * borders,
-            Kind::Recurrence(outputs) => {
-                let points = RecurrenceOutput::Points.bits(shape(rows, columns)) as u64;
-                let longer = bits_for(rows.max(columns).into()) as u64;
-                let of_output = |output: RecurrenceOutput| match output {
-                    RecurrenceOutput::Points => 0,
-                    // Weights of diagonals, and a longer division.
-                    RecurrenceOutput::Centre => {
-                        borders * longer * longer / 2 + 36 * (points + longer)
-                    }
-                    // The ends of lines, a product and a division.
-                    _ => borders + 36 * points,
-                };
-                outputs.iter().map(of_output).sum()
-            }
-            _ => 0,
-        }
-    }
-
-    /// How much an output can say about a scanpath, whatever the other side does and however long its scanpaths are.
-    pub(in crate::engines) fn answer_size(&self) -> AnswerSize {
-        if let Some(padding) = self.padding {
-            return AnswerSize::Bits(self.opened_bits(padding.length, padding.length));
-        }
-        match self.kind {
-            // Letters of the longer scanpath that are inserted are known beforehand.
-            Kind::Unit => AnswerSize::BitsOf(1),
-            Kind::Clipped => AnswerSize::BitsOf(2),
-            Kind::Difference { insert, delete } => AnswerSize::BitsOf(insert + delete),
-            Kind::Local { best, .. } => AnswerSize::BitsOf(best),
-            Kind::Warping { largest } => {
-                AnswerSize::Bits(bits_for(largest.saturating_mul(MOST_LETTERS.into())))
-            }
-            Kind::Frechet { largest } | Kind::Hausdorff { largest } => {
-                AnswerSize::Bits(bits_for(largest))
-            }
-            Kind::Recurrence(outputs) => {
-                // Shares have the same bits for all shapes; points as many as a letter has matrix cells.
-                let points = |output: &RecurrenceOutput| *output == RecurrenceOutput::Points;
-                let shares = outputs.iter().filter(|output| !points(output));
-                let shares: usize = shares.map(|output| output.bits(shape(0, 0))).sum();
-                match outputs.iter().any(|output| points(&output)) {
-                    false => AnswerSize::Bits(shares),
-                    true => AnswerSize::BitsOf(
-                        u64::from(MOST_LETTERS)
-                            .checked_shl(u32::try_from(shares).unwrap_or(u32::MAX))
-                            .unwrap_or(u64::MAX),
-                    ),
-                }
-            }
         }
     }
 }
@@ -362,6 +352,14 @@ fn distances(model: &RankModel, largest: u64) -> Vec<u64> {
     let distances = ranks.map_while(|rank| model.ranks.distance(rank));
     distances
         .map(|distance| (distance * UNITS).round() as u64)
+        .collect()
+}
+
+/// The durations of an alphabet's letters.
+fn durations(rewards: &RewardModel, alphabet: u32) -> Vec<u64> {
+    let letters = (0..alphabet).filter_map(|letter| u16::try_from(letter).ok());
+    letters
+        .map(|letter| rewards.duration(letter).into())
         .collect()
 }
 

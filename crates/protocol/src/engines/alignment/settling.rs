@@ -1,14 +1,17 @@
-//! What happens to the number of a matrix before it is an output: hidden lengths are added, or a bound is tested.
+//! What happens to the number of a matrix before it is an output: hidden lengths or durations are added, or a bound is tested.
 
 use crate::Role;
 
-/// How hidden lengths enter the result: host_term(m) + join_term(n) plus or minus the number, modulo 2^width.
+/// How hidden lengths (or durations, see [`super::scoring::Scoring::weight`]) enter the result: host_term(m) + join_term(n) plus or minus
+/// the number, modulo 2^width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::engines) struct Settling {
     /// Bits of everything that is added.
     pub(in crate::engines) width: usize,
     /// Whether the number is subtracted.
     pub(in crate::engines) subtract: bool,
+    /// Whether twice the number is.
+    pub(in crate::engines) doubled: bool,
     pub(super) per_host_letter: i128,
     pub(super) per_join_letter: i128,
     pub(super) constant: i128,
@@ -25,21 +28,21 @@ pub(in crate::engines) struct Test {
 
 impl Settling {
     /// The garbler's term for one of its scanpaths.
-    pub(in crate::engines) fn host_term(&self, length: usize) -> u64 {
-        self.term(self.per_host_letter * length as i128 + self.constant + self.offset)
+    pub(in crate::engines) fn host_term(&self, weight: u64) -> u64 {
+        self.term(self.per_host_letter * i128::from(weight) + self.constant + self.offset)
     }
 
     /// The evaluator's term for one of its scanpaths.
-    pub(in crate::engines) fn join_term(&self, length: usize) -> u64 {
-        self.term(self.per_join_letter * length as i128)
+    pub(in crate::engines) fn join_term(&self, weight: u64) -> u64 {
+        self.term(self.per_join_letter * i128::from(weight))
     }
 
     /// This side's term modulo 2⁶⁴.
     #[allow(clippy::cast_sign_loss)] // modulo 2⁶⁴
-    pub(in crate::engines) fn wide_term(&self, role: Role, length: usize) -> u64 {
+    pub(in crate::engines) fn wide_term(&self, role: Role, weight: u64) -> u64 {
         let value = match role {
-            Role::Host => self.per_host_letter * length as i128 + self.constant + self.offset,
-            Role::Join => self.per_join_letter * length as i128,
+            Role::Host => self.per_host_letter * i128::from(weight) + self.constant + self.offset,
+            Role::Join => self.per_join_letter * i128::from(weight),
         };
         value as u64
     }

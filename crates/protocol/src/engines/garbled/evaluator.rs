@@ -165,11 +165,13 @@ impl<'a> StageEvaluator<'a, '_> {
         let mut numbers = with_cell!(&portion.circuit, cell => {
             session.align(cell, fold, letters, &comparisons, channel, &on_cells)
         })?;
-        if let Some(settling) = self.schedule.scoring.settling() {
+        let scoring = &self.schedule.scoring;
+        if let Some(settling) = scoring.settling() {
             let peer = session.peer_bits(members.len() * settling.width, channel)?;
             let terms = members
                 .iter()
-                .map(|member| settling.join_term(self.job.own[member.join].len()));
+                .map(|member| scoring.weight(self.job.own[member.join]))
+                .map(|weight| settling.join_term(weight));
             // Allocated at full size: a list that grows leaves copies in freed memory.
             let mut own = Bits::with_capacity(members.len() * settling.width);
             for bit in terms.flat_map(|term| bits_of(term, settling.width)) {

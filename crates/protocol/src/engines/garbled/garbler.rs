@@ -170,10 +170,12 @@ impl<'a> StageGarbler<'a, '_> {
         let mut numbers = with_cell!(&portion.circuit, cell => {
             session.align(cell, fold, letters, &comparisons, channel, &on_cells)
         })?;
-        if let Some(settling) = self.schedule.scoring.settling() {
+        let scoring = &self.schedule.scoring;
+        if let Some(settling) = scoring.settling() {
             let terms = members
                 .iter()
-                .map(|member| settling.host_term(self.job.own[member.host].len()));
+                .map(|member| scoring.weight(self.job.own[member.host]))
+                .map(|weight| settling.host_term(weight));
             // Allocated at full size: a vector that grows leaves copies in freed memory.
             let mut own = Zeroizing::new(Vec::with_capacity(members.len() * settling.width));
             own.extend(terms.flat_map(|term| bits_of(term, settling.width)));

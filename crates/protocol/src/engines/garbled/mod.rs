@@ -50,6 +50,7 @@
 //! | other measures | AND gates per matrix cell | bits looked up |
 //! |---|---|---|
 //! | sequence score: gaps of 1, substitutions of 0 or 2 | 5 | 2 |
+//! | ScaSim: an alignment with free gaps and rewards of up to w bits; durations are added inside the circuit | 6·w − 2 for w < 5, 5·w + 2 from there on | w |
 //! | dynamic time warping: the longer length times the largest distance has w bits | 5·w − 1; 6·w − 1 with hidden lengths | those of a distance; one more with hidden lengths |
 //! | discrete Fréchet distance: w bits for the rank of a distance | 6·w | w |
 //! | Hausdorff distance: w bits for the rank of a distance | 4·w, and 2·w for each row and column | w |

@@ -16,11 +16,17 @@ pub(super) fn settle<P: Party>(
     party: &mut P,
     channel: &mut dyn Channel,
     settling: &Settling,
-    numbers: Vec<Number<P::Label>>,
+    mut numbers: Vec<Number<P::Label>>,
     hosts: &[P::Label],
     joins: &[P::Label],
 ) -> Result<Vec<Number<P::Label>>, ProtocolError> {
     let width = settling.width;
+    if settling.doubled {
+        let zero = party.constant(false);
+        for number in &mut numbers {
+            number.insert(0, zero);
+        }
+    }
     let terms: Vec<Pair<'_, P::Label>> = hosts
         .chunks_exact(width)
         .zip(joins.chunks_exact(width))

@@ -63,7 +63,7 @@ pub(super) struct Schedule {
     pub(super) scoring: Scoring,
     host_lengths: Vec<u32>,
     join_lengths: Vec<u32>,
-    /// Pairs with at least one matrix cell, in the agreed order.
+    /// Pairs whose results do not follow from the lengths, in the agreed order.
     open: Vec<usize>,
     /// Some of the evaluator's scanpaths, and the portions that need only those.
     pub(super) stages: Vec<Stage>,
@@ -122,7 +122,7 @@ impl Schedule {
         schedule.open = (0..job.pairs.len())
             .filter(|&pair| {
                 let (rows, columns) = schedule.lengths(job, pair);
-                rows > 0 && columns > 0
+                !schedule.scoring.follows_from_lengths(rows, columns)
             })
             .collect();
         if schedule.column_bytes(job) > MOST_COLUMN_BYTES {

@@ -192,10 +192,10 @@ impl StageRun<'_> {
         for pair in pairs {
             let (host, join) = job.pairs[*pair];
             let lengths = self.schedule.lengths(job, *pair);
-            let own = match job.role {
-                Role::Host => job.own[host].len(),
-                Role::Join => job.own[join].len(),
-            };
+            let own = scoring.weight(match job.role {
+                Role::Host => job.own[host],
+                Role::Join => job.own[join],
+            });
             let mut term = settling.map_or(0, |settling| settling.wide_term(job.role, own));
             if on_shares.from_two_per_column && job.role == Role::Host {
                 let columns = 2 * u64::from(lengths.1);

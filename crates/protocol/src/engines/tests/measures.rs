@@ -1,8 +1,8 @@
 //! Measures for the tests of every engine.
 
 use veilpath_metrics::{
-    Crqa, CrqaOutput, Dtw, Frechet, Grid, Hausdorff, Metric, PathDivisor, Points, RecurrenceRule,
-    Undefined,
+    Crqa, CrqaOutput, Dtw, DurationClasses, DurationDivisor, Frechet, Grid, Hausdorff, Metric,
+    PathDivisor, Points, RecurrenceRule, ScaSim, Undefined, View,
 };
 
 /// Measures other than alignments.
@@ -33,7 +33,27 @@ pub(crate) fn measures() -> Vec<Metric> {
     };
     let same = RecurrenceRule::SameLetter;
     let [rec, det, lam, lam_rows, lam_columns, corm] = CrqaOutput::ALL;
+    // Six grid cells, two classes of durations.
+    let scasim = |divisor| {
+        Metric::ScaSim(ScaSim {
+            view: View {
+                center: [50.0, 50.0],
+                pixel: [0.1, 0.1],
+                distance: 60.0,
+            },
+            modulator: 0.83,
+            divisor,
+            classes: Some(DurationClasses {
+                grid: Grid::new(3, 2).unwrap(),
+                screen: [100.0, 100.0],
+                durations: vec![100.0, 250.0],
+                scale: 1,
+            }),
+        })
+    };
     vec![
+        scasim(DurationDivisor::None),
+        scasim(DurationDivisor::Fixations),
         Metric::SequenceScore,
         dtw(false, PathDivisor::None, None),
         dtw(true, PathDivisor::Lengths, Some(7)),
