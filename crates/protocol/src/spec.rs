@@ -285,6 +285,15 @@ impl Spec {
             && !tells_lengths
     }
 
+    /// What is learned, in words. Where an engine shows more of single pairs than an answer about groups, it does not say that it shows
+    /// nothing.
+    pub fn answer_in_words(&self) -> String {
+        match self.reveal.group_question() {
+            Some(question) if !self.engine.has_halves() => question.in_words(),
+            _ => self.reveal.in_words(&self.metric),
+        }
+    }
+
     /// The largest difference between a score of this plan and one in double precision, where scores are computed with rounded
     /// numbers and are normalised: ScanMatch in integers.
     pub fn error_bound(&self) -> Option<f64> {

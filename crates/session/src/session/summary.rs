@@ -93,7 +93,7 @@ impl AgreedSession {
             stimuli_on_one_side: spec.pairs == PairRule::SameStimulus
                 && host.has_stimuli() != join.has_stimuli(),
             encoding_on_one_side: agreement.encoding_on_one_side,
-            answer_description: spec.reveal.in_words(&spec.metric),
+            answer_description: spec.answer_in_words(),
             reveal: spec.reveal,
             reveal_to: spec.reveal_to,
             pad_to: spec.pad_to,

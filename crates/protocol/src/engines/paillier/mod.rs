@@ -283,7 +283,7 @@ const IN_THE_HARDENED_VARIANT: &str = "a trace of the size of the differences be
 
 /// What each side learns, for the users.
 pub(crate) fn revealed(options: PaillierOptions, spec: &Spec) -> Vec<Revealed> {
-    let answer = spec.reveal.in_words(&spec.metric);
+    let answer = spec.answer_in_words();
     let learned = |to: &str, what: &str| Revealed {
         to: to.to_string(),
         what: what.to_string(),
