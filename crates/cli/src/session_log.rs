@@ -3,6 +3,7 @@
 //! Neither contains anything about a participant.
 
 pub(crate) mod engine;
+mod groups;
 mod progress;
 mod text;
 

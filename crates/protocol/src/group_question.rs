@@ -109,6 +109,19 @@ impl GroupQuestion {
         }
     }
 
+    /// How the numbers of an answer are rounded before they are opened, in words; `None` if they are not.
+    pub fn rounding(self) -> Option<&'static str> {
+        match self {
+            Self::Mean { .. } | Self::Groups => Some(
+                "means are rounded to 14 bits before they are opened, similarities to about 0.0001",
+            ),
+            Self::TestSites { .. } | Self::TestGroups { .. } => Some(
+                "the difference is rounded to 14 bits before it is opened, one of similarities to about 0.0001; p is not affected",
+            ),
+            Self::Nearest { .. } | Self::Histogram { .. } => None,
+        }
+    }
+
     /// What the answer reveals, in words.
     pub fn in_words(self) -> String {
         match self {

@@ -78,6 +78,11 @@ fn group_means(means: &GroupMeans) -> String {
 }
 
 fn sentence(test: &GroupTest) -> String {
+    format!("{}\n  {}\n", printable(&test.question), finding(test))
+}
+
+/// What a test has found, as a sentence.
+pub(crate) fn finding(test: &GroupTest) -> String {
     let stimulus = test.stimulus.as_deref();
     let stimulus = stimulus.map_or_else(String::new, |it| format!(" (stimulus {})", printable(it)));
     let mut details = Vec::new();
@@ -88,8 +93,7 @@ fn sentence(test: &GroupTest) -> String {
     let p = format!("p = {}", p_value(test.p_value));
     details.push(method.chain([p]).collect::<Vec<_>>().join(", "));
     format!(
-        "{}\n  The {}{stimulus} was {} ({}).\n",
-        printable(&test.question),
+        "The {}{stimulus} was {} ({}).",
         printable(&test.statistic),
         rounded(test.value),
         details.join("; ")

@@ -3,6 +3,7 @@
 use crate::html::numbers::short;
 use crate::table::printable;
 use crate::units;
+use std::iter;
 use veilpath_metrics::{Distance, LocalScoring, Metric, Substitution, Table};
 use veilpath_protocol::{Engine, PairRule, Reveal, RevealTo, Spec};
 
@@ -27,7 +28,10 @@ pub(crate) fn in_words(
         ("Revealed per pair", reveal(spec)),
     ];
     if let Some(question) = spec.reveal.group_question() {
-        said.push(("Revealed about groups", format!("{}.", question.in_words())));
+        let words = iter::once(question.in_words());
+        let words = words.chain(question.rounding().map(String::from));
+        let words: Vec<String> = words.collect();
+        said.push(("Revealed about groups", format!("{}.", words.join("; "))));
     }
     if !in_the_clear {
         said.push(("Results go to", reveal_to(spec.reveal_to, names)));

@@ -8,7 +8,9 @@ use std::io::{self, Write};
 use std::iter;
 use unicode_width::UnicodeWidthStr;
 use veilpath_metrics::text;
-use veilpath_protocol::{Engine, Outcome, OutputKind, ResultRow, Reveal, Spec, Value};
+use veilpath_protocol::{
+    Engine, GroupQuestion, Outcome, OutputKind, ResultRow, Reveal, Spec, Value,
+};
 
 /// Writes all rows as an aligned table, and the answers about groups below it.
 pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
@@ -173,6 +175,10 @@ pub fn summary(outcome: &Outcome) -> String {
             text,
             "computed in integers; a score is within {bound} of double precision{near}"
         );
+    }
+    let question = outcome.spec.reveal.group_question();
+    if let Some(rounding) = question.and_then(GroupQuestion::rounding) {
+        let _ = writeln!(text, "{rounding}");
     }
     let _ = writeln!(text, "{}", cost_line(outcome));
     if !outcome.revealed.is_empty() {

@@ -1,13 +1,14 @@
 //! The steps of a session as text.
 
 use super::engine::{self, duration};
+use super::groups;
 use crate::failure::Failure;
 use crate::hints::exceeded_hint;
 use crate::messages;
 use veilpath::units;
 use veilpath::{
-    AgreementSummary, CompletedSession, Engine, GroupSummary, LimitOrigin, LimitSummary, Link,
-    Peer, PeerEvent, Reveal, RevealTo, SessionEvent,
+    AgreementSummary, CompletedSession, Engine, LimitOrigin, LimitSummary, Link, Peer, PeerEvent,
+    Reveal, RevealTo, SessionEvent,
 };
 
 /// A step that is not about one peer.
@@ -100,26 +101,14 @@ pub(super) fn finished(name: Option<&str>, completed: &CompletedSession, summary
 
 /// The limits on the answer: those of an answer about groups, and comparisons per scanpath if they count.
 fn bounds(summary: &AgreementSummary) -> String {
-    let groups = summary.groups.as_ref().map(group_limit);
+    let of_answer = summary.groups.as_ref();
+    let of_answer = of_answer.map(|it| groups::limit(it, summary.reveal));
     let counts = !summary.engine.engine.has_halves() || summary.limit.after > 0;
-    match (groups, counts) {
+    match (of_answer, counts) {
         // Nobody learns anything about single scanpaths, so comparisons do not count.
-        (Some(groups), false) => groups,
-        (Some(groups), true) => format!("{groups}\nlimit: {}", limit(&summary.limit)),
+        (Some(answer), false) => answer,
+        (Some(answer), true) => format!("{answer}\nlimit: {}", limit(&summary.limit)),
         (None, _) => limit(&summary.limit),
-    }
-}
-
-/// The limits of an answer about groups.
-fn group_limit(groups: &GroupSummary) -> String {
-    let participants = units::counted(groups.minimum.into(), "participant");
-    let minimum = format!("every part of the answer is about at least {participants} a side");
-    match groups.answers {
-        Some(answers) => format!(
-            "{minimum}; with this one, this peer has had {answers} of at most {} answers about groups",
-            groups.most_answers
-        ),
-        None => format!("{minimum}; the other side does not learn it, so it does not count"),
     }
 }
 
@@ -361,22 +350,6 @@ mod tests {
             text.contains("more than 1 GB per second to the host"),
             "{text}"
         );
-    }
-
-    #[test]
-    fn answers_about_groups_are_counted_for_a_peer_that_learns_them() {
-        let groups = GroupSummary {
-            minimum: 5,
-            answers: Some(3),
-            most_answers: 20,
-        };
-        let text = group_limit(&groups);
-        assert!(text.contains("5 participants") && text.contains("3 of at most 20"));
-        let hidden = GroupSummary {
-            answers: None,
-            ..groups
-        };
-        assert!(!group_limit(&hidden).contains("20"));
     }
 
     #[test]

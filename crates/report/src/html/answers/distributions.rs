@@ -4,7 +4,7 @@ use super::about;
 use crate::html::bars::{Bar, Bars};
 use crate::html::numbers;
 use crate::html::scale::{Scale, hex};
-use crate::html::table::{Column, Field, table};
+use crate::html::table::{Column, Field, folded, table};
 use maud::{Markup, html};
 use veilpath_protocol::{Bins, GroupTest, OutputKind, ScoreHistogram};
 
@@ -40,12 +40,15 @@ pub(super) fn histogram(answer: &ScoreHistogram, kind: OutputKind, id: &str) -> 
     }
 }
 
-/// All tests as a table, and the null distribution of each that has one.
+/// What each test has found, all of them as a table, and the null distribution of each that has one.
 pub(super) fn tests(tests: &[(usize, &GroupTest)]) -> Markup {
     html! {
         @if !tests.is_empty() {
             h3 { "Tests" }
-            (test_table(tests))
+            @for (_, test) in tests {
+                p { strong { (test.question) } " " (crate::answers::finding(test)) }
+            }
+            (folded("All numbers as a table", &test_table(tests)))
             @for (number, test) in tests {
                 @if let Some(null) = &test.null { (null_distribution(test, null, &format!("answer-{number}"))) }
             }

@@ -1,0 +1,51 @@
+//! The limits of an answer about groups, in words.
+
+use veilpath::units;
+use veilpath::{GroupQuestion, GroupSummary, Reveal};
+
+/// The limits of an answer about groups.
+pub(super) fn limit(groups: &GroupSummary, reveal: Reveal) -> String {
+    let participants = units::counted(groups.minimum.into(), "participant");
+    let minimum = match reveal.group_question() {
+        Some(GroupQuestion::Nearest {
+            rate_only: false, ..
+        }) => format!("every group has at least {participants}, and as many scanpaths vote"),
+        Some(GroupQuestion::Histogram { .. }) => {
+            let count = units::counted(groups.minimum.into(), "pair");
+            format!("at least {participants} a side, and no count below {count}")
+        }
+        _ => format!("every part of the answer is about at least {participants} a side"),
+    };
+    match groups.answers {
+        Some(answers) => format!(
+            "{minimum}; with this one, this peer has had {answers} of at most {} answers about groups",
+            groups.most_answers
+        ),
+        None => format!("{minimum}; the other side does not learn it, so it does not count"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_counted_for_a_peer_that_learns_them() {
+        let groups = GroupSummary {
+            minimum: 5,
+            answers: Some(3),
+            most_answers: 20,
+        };
+        let said = |groups: &GroupSummary, question: &str| limit(groups, question.parse().unwrap());
+        let text = said(&groups, "mean");
+        assert!(text.contains("5 participants a side") && text.contains("3 of at most 20"));
+        let hidden = GroupSummary {
+            answers: None,
+            ..groups
+        };
+        assert!(!said(&hidden, "mean").contains("20"));
+        // One label of these is about one scanpath, and one count about pairs.
+        assert!(!said(&groups, "nearest:5").contains("every part"));
+        assert!(said(&groups, "histogram:5").contains("5 pairs"));
+    }
+}
