@@ -6,10 +6,12 @@
 
 use crate::common::pair;
 
+use crate::common::Ran;
 use pair::Pair;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use serde_json::Value;
+use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 /// How both sides are called, but for their files.
@@ -61,6 +63,12 @@ fn killed_processes_of_the_shares_engine_lose_nothing() {
     kill("66", "15", SHARES, "--format csv", rounds(2));
 }
 
+#[test]
+fn killed_processes_open_one_answer_about_groups() {
+    kill_answer("test:groups,300", "garbled", rounds(2));
+    kill_answer("groups", "shares", rounds(1));
+}
+
 fn rounds(few: u32) -> u32 {
     let asked = std::env::var("VEILPATH_KILL_ROUNDS").ok();
     let long = std::env::var("VEILPATH_FAULTS").is_ok_and(|value| value == "long");
@@ -92,55 +100,24 @@ fn kill(count: &str, length: &str, flags: Flags<'_>, compare: &str, rounds: u32)
     }
     let whole = start.elapsed();
 
-    let given = std::env::var("VEILPATH_FAULTS_SEED").ok();
-    let seed = given
-        .and_then(|seed| seed.parse().ok())
-        .unwrap_or_else(|| rand::rng().random());
-    let mut numbers = ChaCha20Rng::seed_from_u64(seed);
-    eprintln!("VEILPATH_FAULTS_SEED={seed}, an undisturbed run takes {whole:?}");
+    let (seed, mut numbers) = numbers_of(whole);
     let (mut resumed, mut halfway) = (0, 0);
     for round in 0..rounds {
         pair.forget();
-        for file in ["host.out", "join.out"] {
-            let _ = std::fs::remove_file(pair.folder.path().join(file));
+        remove_outputs(&pair);
+        let ended = interrupted(&pair, &both, whole, &mut numbers, &|text| {
+            assert_eq!(text, expected, "round {round}, seed {seed}");
+        });
+        let events = ended[0].stderr.lines();
+        let events = events.filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let mut known = events.filter_map(|event| event["pairs_from_journal"].as_u64());
+        let known = known.next().unwrap_or(0);
+        resumed += u32::from(known > 0);
+        halfway += u32::from(known > 0 && known < pairs);
+        for ran in ended {
+            ran.ok();
         }
-        for attempt in 0..4 {
-            let mut host = pair.host(&[&both[..], &["-o", "host.out"]].concat());
-            let address = host.address.clone().unwrap();
-            let mut join = pair.join(&address, &[&both[..], &["-o", "join.out"]].concat());
-            if attempt < 3 {
-                std::thread::sleep(whole.mul_f64(numbers.random_range(0.0..1.0)));
-                let survivor = if numbers.random_bool(0.5) {
-                    host.kill();
-                    &mut join
-                } else {
-                    join.kill();
-                    &mut host
-                };
-                // It notices by itself, unless it never connected to the other.
-                let ended = survivor.ends_within(Duration::from_millis(500))
-                    || survivor.has_connected() && survivor.ends_within(Duration::from_secs(20));
-                assert!(ended || !survivor.has_connected(), "it hangs, seed {seed}");
-                for file in ["host.out", "join.out"] {
-                    // Complete, or not there.
-                    if let Ok(text) = std::fs::read_to_string(pair.folder.path().join(file)) {
-                        assert_eq!(text, expected, "round {round}, seed {seed}");
-                    }
-                }
-                continue;
-            }
-            let ended = [host.end(), join.end()];
-            let events = ended[0].stderr.lines();
-            let events = events.filter_map(|line| serde_json::from_str::<Value>(line).ok());
-            let mut known = events.filter_map(|event| event["pairs_from_journal"].as_u64());
-            let known = known.next().unwrap_or(0);
-            resumed += u32::from(known > 0);
-            halfway += u32::from(known > 0 && known < pairs);
-            for ran in ended {
-                ran.ok();
-            }
-        }
-        for file in ["host.out", "join.out"] {
+        for file in OUTPUTS {
             let text = pair.folder.read(file);
             assert_eq!(text, expected, "round {round}, seed {seed}");
         }
@@ -149,4 +126,115 @@ fn kill(count: &str, length: &str, flags: Flags<'_>, compare: &str, rounds: u32)
         "killed processes: {} cases; {resumed} of {rounds} rounds resumed from a journal, {halfway} from the middle",
         3 * rounds
     );
+}
+
+/// Whatever is killed when, there is one answer, with the coins that were agreed on first, and it counts once.
+fn kill_answer(question: &str, engine: &str, rounds: u32) {
+    let pair = Pair::new();
+    for call in [
+        "synth lifelike --groups patients=12,controls=12 --stimuli 1 --seconds 4 --seed 7 -o all.csv",
+        "split all.csv --seed 1 --first a.csv --second b.csv",
+    ] {
+        pair.folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
+    }
+    let flags = format!("--engine {engine} --reveal {question} --format json --timeout 5");
+    let both: Vec<&str> = flags.split(' ').collect();
+    let start = Instant::now();
+    for ran in pair.run(&both, &[], &[]) {
+        ran.ok();
+    }
+    let whole = start.elapsed();
+    let (seed, mut numbers) = numbers_of(whole);
+    for round in 0..rounds {
+        let case = format!("{question}, round {round}, seed {seed}");
+        pair.forget();
+        remove_outputs(&pair);
+        let early = RefCell::new(Vec::new());
+        let ended = interrupted(&pair, &both, whole, &mut numbers, &|text| {
+            early.borrow_mut().push(answer(text));
+        });
+        for ran in ended {
+            // The answer is counted once, however often it was interrupted.
+            assert!(
+                ran.stderr.contains("\"answers\":1"),
+                "{case}: {}",
+                ran.stderr
+            );
+            ran.ok();
+        }
+        let [host, join] = OUTPUTS.map(|file| answer(&pair.folder.read(file)));
+        assert_eq!(host, join, "{case}");
+        for early in early.into_inner() {
+            assert_eq!(early, host, "{case}");
+        }
+        let coins = host["coins"].as_str().map(|it| format!(" --coins {it}"));
+        let clear = format!(
+            "compare a.csv b.csv --reveal {question} --format json{}",
+            coins.unwrap_or_default()
+        );
+        let clear = pair.folder.run(&clear.split(' ').collect::<Vec<_>>()).ok();
+        assert_eq!(answer(&clear), host, "{case}");
+    }
+}
+
+fn answer(result: &str) -> Value {
+    let result: Value = serde_json::from_str(result).unwrap();
+    result["answers"][0].clone()
+}
+
+const OUTPUTS: [&str; 2] = ["host.out", "join.out"];
+
+fn remove_outputs(pair: &Pair) {
+    for file in OUTPUTS {
+        let _ = std::fs::remove_file(pair.folder.path().join(file));
+    }
+}
+
+/// Random numbers, and their seed.
+fn numbers_of(whole: Duration) -> (u64, ChaCha20Rng) {
+    let given = std::env::var("VEILPATH_FAULTS_SEED").ok();
+    let seed = given
+        .and_then(|seed| seed.parse().ok())
+        .unwrap_or_else(|| rand::rng().random());
+    eprintln!("VEILPATH_FAULTS_SEED={seed}, an undisturbed run takes {whole:?}");
+    (seed, ChaCha20Rng::seed_from_u64(seed))
+}
+
+/// Runs both sides four times, and kills one of them in the first three. `check` gets every output that is there after a kill.
+fn interrupted(
+    pair: &Pair,
+    both: &[&str],
+    whole: Duration,
+    numbers: &mut ChaCha20Rng,
+    check: &dyn Fn(&str),
+) -> [Ran; 2] {
+    let run = || {
+        let host = pair.host(&[both, &["-o", OUTPUTS[0]]].concat());
+        let address = host.address.clone().unwrap();
+        let join = pair.join(&address, &[both, &["-o", OUTPUTS[1]]].concat());
+        (host, join)
+    };
+    for _ in 0..3 {
+        let (mut host, mut join) = run();
+        std::thread::sleep(whole.mul_f64(numbers.random_range(0.0..1.0)));
+        let survivor = if numbers.random_bool(0.5) {
+            host.kill();
+            &mut join
+        } else {
+            join.kill();
+            &mut host
+        };
+        // It notices by itself, unless it never connected to the other.
+        let ended = survivor.ends_within(Duration::from_millis(500))
+            || survivor.has_connected() && survivor.ends_within(Duration::from_secs(20));
+        assert!(ended || !survivor.has_connected(), "it hangs");
+        for file in OUTPUTS {
+            // Complete, or not there.
+            if let Ok(text) = std::fs::read_to_string(pair.folder.path().join(file)) {
+                check(&text);
+            }
+        }
+    }
+    let (host, join) = run();
+    [host.end(), join.end()]
 }

@@ -61,10 +61,10 @@ impl Pair {
         self.identities[side as usize].fingerprint().to_string()
     }
 
-    /// Deletes journals and comparison counters.
+    /// Deletes journals, and the counters of comparisons and answers.
     pub(crate) fn forget(&self) {
         for name in ["host", "join"] {
-            for part in ["journals", "peers"] {
+            for part in ["journals", "peers", "disclosures"] {
                 let _ = std::fs::remove_dir_all(self.folder.path().join(name).join(part));
             }
         }
