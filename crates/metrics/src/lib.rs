@@ -49,6 +49,7 @@ mod substitution;
 mod table;
 pub mod text;
 mod threshold;
+mod traceback;
 
 pub use alphabet::{Alphabet, LetterError, Notation, NotationError};
 pub use cohort::{Cohort, Encoding, Entry};
@@ -72,6 +73,7 @@ pub use scanmatch::{DEFAULT_PRECISION, temporal_repeats};
 pub use substitution::Substitution;
 pub use table::{Table, TableError, TableKind};
 pub use threshold::{Bound, Threshold};
+pub use traceback::{Alignment, AlignmentStep, MAX_TRACEBACK_CELLS, NoAlignment};
 
 /// The largest cost (after scaling) of a single edit operation.
 pub const MAX_COST: u32 = 1 << 30;
