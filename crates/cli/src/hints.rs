@@ -100,6 +100,7 @@ pub(crate) fn explain(error: &Error) -> String {
         }
         Error::ResultFile { error: cause, .. } => report::result_file(error, cause),
         Error::NoSuchStimulus { known, .. } => report::stimuli(error, known),
+        Error::NoSuchOutput { known, .. } => report::outputs(error, known),
         Error::NoHeatMap { .. } => format!("{error}\n  choose fewer pairs with --stimulus"),
         Error::Drawing(error) => report::drawing(error),
         Error::Interrupted {

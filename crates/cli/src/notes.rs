@@ -23,6 +23,7 @@ fn text(note: &Note) -> String {
         Note::Unpaired { .. } => " (--pairs all compares all pairs)",
         Note::AllowedWithoutEffect { .. } => " (--allow)",
         Note::NumbersOnly { .. } => " (-o scores.json of compare, host and join does)",
+        Note::NoGrid { .. } => " (--grid 7x7 names it)",
         Note::NoGroups => " (--groups FILE names them)",
         _ => "",
     };

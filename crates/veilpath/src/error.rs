@@ -260,6 +260,16 @@ pub enum Error {
         /// The stimuli of the file.
         known: Vec<String>,
     },
+    /// An output that the result file does not have.
+    #[error("{file}: there is no output {output:?}")]
+    NoSuchOutput {
+        /// The result file.
+        file: String,
+        /// The requested output.
+        output: String,
+        /// The outputs of the file.
+        known: Vec<String>,
+    },
     /// The scanpaths of a cohort cannot be drawn.
     #[error(transparent)]
     Drawing(#[from] DrawingError),

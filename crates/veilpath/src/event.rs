@@ -67,6 +67,11 @@ pub enum Note {
         /// The result file.
         file: String,
     },
+    /// A cohort whose letters have no places, because its file does not declare a grid.
+    NoGrid {
+        /// The cohort file.
+        file: String,
+    },
     /// No participant of the drawn cohort is in the result file.
     NotInResult,
     /// A question that the results do not answer.
@@ -120,6 +125,10 @@ impl fmt::Display for Note {
             Note::NumbersOnly { file } => write!(
                 f,
                 "{file}: the page has no plan, cost or list of what was revealed, because a CSV file does not contain them"
+            ),
+            Note::NoGrid { file } => write!(
+                f,
+                "{file}: the file does not declare the grid of its letters, so the page shows sequences and no pictures of scanpaths"
             ),
             Note::NotInResult => f.write_str("no participant of the cohort is in the result file"),
             Note::Unanswered { question, reason } => write!(f, "{question} is left out: {reason}"),

@@ -1,15 +1,19 @@
 //! An HTML page with figures from a result file, and its heat map as a separate picture.
 
+mod pairs;
+
 use crate::cohort::{decode_cohort, read_cohort_from};
 use crate::{Error, Event, EventSink, Input, Note};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use veilpath_encode::RawCohort;
 use veilpath_metrics::{Cohort, Entry, Grid, Metric, Substitution};
-use veilpath_report::html::{MAX_IMAGE_BYTES, Options, Own};
+use veilpath_report::html::{MAX_IMAGE_BYTES, Options, Own, OwnPair};
 
-pub use veilpath_report::html::{Image, ImageError, NoHeatMap, NoSuchStimulus, Report};
+pub use pairs::PairOptions;
+pub use veilpath_report::html::{Image, ImageError, NoHeatMap, NoSuchOutput, NotInFile, Report};
 pub use veilpath_report::result_file::{ResultFile, ResultFileError, ResultFormat};
 
 /// How a result is presented.
@@ -19,6 +23,8 @@ pub struct ReportOptions {
     pub source: String,
     /// The stimuli to show; all if none is named.
     pub stimuli: Vec<String>,
+    /// The outputs to show; all if none is named.
+    pub outputs: Vec<String>,
     /// The heading of the page.
     pub title: Option<String>,
     /// The names of the two cohorts; `None` for those in the result file.
@@ -95,6 +101,20 @@ pub enum DrawingError {
         /// The grid.
         grid: Grid,
     },
+    /// A pair with a participant that the cohort does not have.
+    #[error("{file}: there is no participant {participant:?}")]
+    NoSuchParticipant {
+        /// The cohort file.
+        file: String,
+        /// The participant of the pair.
+        participant: String,
+    },
+    /// A pair of participants who looked at no common stimulus, or at none of those to show.
+    #[error("{:?} and {:?} have no scanpaths of the same stimulus to show", participants[0], participants[1])]
+    NoCommonStimulus {
+        /// The pair.
+        participants: [String; 2],
+    },
     /// A picture for a stimulus that no scanpath has.
     #[error("{file}: no scanpath has the stimulus {}", stimulus.as_deref().unwrap_or("(none)"))]
     NoSuchStimulus {
@@ -133,10 +153,12 @@ pub fn read_result_from(name: &str, input: impl Read) -> Result<ResultFile, Erro
 /// A cohort to draw, with the pictures of its stimuli. A page that shows it must stay in the institution.
 #[derive(Clone, Debug)]
 pub struct DrawnCohort {
+    file: RawCohort,
     cohort: Cohort,
-    grid: Grid,
+    grid: Option<Grid>,
     aspect: Option<f64>,
     images: Vec<(Option<String>, Image)>,
+    pairs: Vec<OwnPair>,
 }
 
 impl DrawnCohort {
@@ -161,7 +183,18 @@ impl DrawnCohort {
             (declared, requested) => declared.or(requested),
         };
         let Some(grid) = grid else {
-            return Err(DrawingError::NoGrid { file }.into());
+            if !options.images.is_empty() {
+                return Err(DrawingError::NoGrid { file }.into());
+            }
+            events.event(Event::Note(Note::NoGrid { file }));
+            return Ok(Self {
+                file: raw,
+                cohort,
+                grid: None,
+                aspect: None,
+                images: Vec::new(),
+                pairs: Vec::new(),
+            });
         };
         let entries = cohort.entries.iter();
         let letters = entries.flat_map(|entry| entry.scanpath.letters());
@@ -185,9 +218,11 @@ impl DrawnCohort {
         }
         Ok(Self {
             cohort,
-            grid,
+            grid: Some(grid),
             aspect: options.aspect.map(|Aspect(aspect)| aspect).or(raw.aspect()),
             images,
+            pairs: Vec::new(),
+            file: raw,
         })
     }
 }
@@ -207,21 +242,35 @@ pub fn report<'a>(
         grid: drawn.grid,
         aspect: drawn.aspect.or(is_panorama.then_some(PANORAMA)),
         images: &drawn.images,
+        pairs: &drawn.pairs,
     });
     let report = Report::new(
         result,
         Options {
             source: &options.source,
             stimuli: &options.stimuli,
+            outputs: &options.outputs,
             own,
             title: options.title.as_deref(),
             names: options.names.as_ref(),
         },
     );
-    let report = report.map_err(|NoSuchStimulus(stimulus)| Error::NoSuchStimulus {
-        file: options.source.clone(),
-        stimulus,
-        known: result.stimuli().to_vec(),
+    let file = || options.source.clone();
+    let report = report.map_err(|error| match error {
+        NotInFile::Stimulus(stimulus) => Error::NoSuchStimulus {
+            file: file(),
+            stimulus,
+            known: result.stimuli().to_vec(),
+        },
+        NotInFile::Output(NoSuchOutput(output)) => Error::NoSuchOutput {
+            file: file(),
+            output,
+            known: result
+                .outputs()
+                .iter()
+                .map(|output| output.name.clone())
+                .collect(),
+        },
     })?;
     if result.outcome().is_none() {
         let file = options.source.clone();

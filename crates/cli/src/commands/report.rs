@@ -7,7 +7,7 @@ use crate::notes;
 use crate::output::{self, Destination};
 use clap::Args;
 use std::path::{Path, PathBuf};
-use veilpath::report::{Aspect, DrawingOptions, DrawnCohort, ReportOptions};
+use veilpath::report::{Aspect, DrawingOptions, DrawnCohort, PairOptions, ReportOptions};
 use veilpath::{Contents, Event, Grid, OutputFile, refuse_same_output, report};
 
 const EXAMPLES: &str = "\
@@ -16,6 +16,7 @@ Examples:
   veilpath report scores.json -o report.html
   veilpath report scores.json -o named.html --title Reading --names Clinic,University
   veilpath report scores.json -o own.html --cohort a.csv
+  veilpath report scores.json -o pair.html --cohort a.csv --second-cohort b.csv --pair P01 P02
   veilpath report scores.json -o scene.html --stimulus scene-1 --svg heatmap.svg --png heatmap.png
 
 The page is one file that needs no network. A JSON result file contains everything; a CSV file contains only the numbers of the \
@@ -45,6 +46,10 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "NAME")]
     stimulus: Vec<String>,
 
+    /// Show only this output; may be repeated [default: all; of a score and its similarity, the similarity]
+    #[arg(long, value_name = "OUTPUT")]
+    of: Vec<String>,
+
     /// Also draw the scanpaths of your own cohort, from this file
     #[arg(long, value_name = "FILE")]
     cohort: Option<PathBuf>,
@@ -60,6 +65,18 @@ pub(crate) struct ReportArgs {
     /// Draw the scanpaths over a picture of the stimulus (PNG or JPEG); may be repeated
     #[arg(long, value_name = "STIMULUS=FILE", requires = "cohort", value_parser = image)]
     image: Vec<StimulusImage>,
+
+    /// Show how two scanpaths are aligned and where they recur, by the ids of the participants; may be repeated
+    #[arg(long, num_args = 2, value_names = ["FIRST", "SECOND"], requires = "cohort")]
+    pair: Vec<String>,
+
+    /// The cohort of the second participant of --pair, if it is another
+    #[arg(long, value_name = "FILE", requires = "pair")]
+    second_cohort: Option<PathBuf>,
+
+    /// In recurrence plots, letters recur if their grid cells are at most this far apart [default: equal letters]
+    #[arg(long, value_name = "CELLS", requires = "pair", value_parser = radius)]
+    radius: Option<f64>,
 
     /// Also write the heat map as SVG, with ids, dendrograms and scale
     #[arg(long, value_name = "FILE")]
@@ -84,6 +101,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
     let inputs: Vec<&Path> = [args.result.as_path()]
         .into_iter()
         .chain(cohort)
+        .chain(args.second_cohort.as_deref())
         .chain(images)
         .collect();
     let outputs = [&args.output, &args.svg, &args.png].into_iter().flatten();
@@ -97,15 +115,17 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
     };
     let drawn = match cohort {
         None => None,
-        Some(path) => Some(DrawnCohort::read(
-            inputs::open(path)?,
-            &args.drawing_options(),
-            &notes,
-        )?),
+        Some(path) => {
+            let input = inputs::open(path)?;
+            let drawn = DrawnCohort::read(input, &args.drawing_options(), &notes)?;
+            let second = args.second_cohort.as_deref().map(inputs::open);
+            Some(drawn.with_pairs(second.transpose()?, &result, &args.pair_options())?)
+        }
     };
     let options = ReportOptions {
         source: args.source(),
         stimuli: args.stimulus.clone(),
+        outputs: args.of.clone(),
         title: args.title.clone(),
         names: args.names.clone(),
     };
@@ -159,6 +179,18 @@ impl ReportArgs {
             images: self.image.clone(),
         }
     }
+
+    fn pair_options(&self) -> PairOptions {
+        let pairs = self.pair.chunks(2).filter_map(|pair| match pair {
+            [first, second] => Some([first.clone(), second.clone()]),
+            _ => None,
+        });
+        PairOptions {
+            pairs: pairs.collect(),
+            stimuli: self.stimulus.clone(),
+            radius: self.radius,
+        }
+    }
 }
 
 /// The page is HTML: a name that promises something else would be opened by the wrong program.
@@ -174,6 +206,14 @@ fn refuse_other_extension(path: &Path) -> Result<(), Failure> {
         "{}: a report is a web page\n  choose a name that ends in .html; a browser opens the page, and prints it as PDF",
         path.display()
     )))
+}
+
+/// Parses a distance in grid cells.
+fn radius(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(radius) if radius.is_finite() && radius >= 0.0 => Ok(radius),
+        _ => Err("expected a number of grid cells, 0 or more".into()),
+    }
 }
 
 /// Parses `STIMULUS=FILE`, or just a file for scanpaths without stimuli.

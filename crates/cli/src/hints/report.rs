@@ -26,6 +26,15 @@ pub(super) fn stimuli(error: &Error, known: &[String]) -> String {
     }
 }
 
+/// An output that the result file does not have.
+pub(super) fn outputs(error: &Error, known: &[String]) -> String {
+    const SHOWN: usize = 32;
+    format!(
+        "--of: {error}\n  its outputs are {}",
+        super::listed(known, SHOWN)
+    )
+}
+
 /// A cohort that cannot be drawn.
 pub(super) fn drawing(error: &DrawingError) -> String {
     match error {
@@ -36,6 +45,10 @@ pub(super) fn drawing(error: &DrawingError) -> String {
         DrawingError::NoSuchStimulus { .. } => format!(
             "--image: {error}\n  use STIMULUS=FILE, with the stimulus as in the cohort file"
         ),
+        DrawingError::NoSuchParticipant { .. } => format!(
+            "--pair: {error}\n  --pair takes two ids as in the cohort files; --second-cohort names the file of the second, if it is another"
+        ),
+        DrawingError::NoCommonStimulus { .. } => format!("--pair: {error}"),
         DrawingError::BeyondGrid { .. } | DrawingError::Image { .. } => error.to_string(),
     }
 }

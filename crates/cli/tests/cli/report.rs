@@ -276,7 +276,19 @@ fn invalid_arguments_and_files_are_refused_with_advice() {
         ),
         (with(&["--svg", "scores.json"]), "would be overwritten"),
         (with(&["--image", "scene-1=text.png"]), "--cohort"),
-        (with(&["--cohort", "bare.csv"]), "add it, as in --grid 7x7"),
+        (
+            with(&["--cohort", "bare.csv", "--image", "text.png"]),
+            "add it, as in --grid 7x7",
+        ),
+        (
+            with(&["--of", "distance"]),
+            "its outputs are \"score\", \"similarity\"",
+        ),
+        (with(&["--pair", "expert-1", "expert-2"]), "--cohort"),
+        (
+            with(&["--cohort", "clinic.csv", "--pair", "expert-1", "novice-1"]),
+            "clinic.csv: there is no participant \"novice-1\"",
+        ),
         (
             with(&["--cohort", "large.csv", "--grid", "2x2"]),
             "letters beyond the 4 cells",

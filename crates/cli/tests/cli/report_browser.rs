@@ -126,17 +126,17 @@ fn all_figures_are_there(browser: &Browser) {
 
 fn views_are_chosen(browser: &Browser) {
     let shown = || {
-        browser.run("return [...document.querySelectorAll('.view')].filter((view) => view.offsetHeight > 0).map((view) => view.id)")
+        browser.run("return [...document.querySelectorAll('section.view')].filter((view) => view.offsetHeight > 0).map((view) => view.id)")
     };
     assert_eq!(shown(), json!(["view-0"]));
     let choose = |value: &str| {
         browser.run(&format!("const pick = document.getElementById('pick'); pick.value = {value:?}; pick.dispatchEvent(new Event('change'))"));
     };
-    choose("view-2");
+    choose("2");
     assert_eq!(shown(), json!(["view-2"]));
     choose("all");
     assert_eq!(shown(), json!(["view-0", "view-1", "view-2"]));
-    choose("view-1");
+    choose("1");
 }
 
 fn hovering_tells_ids_and_score(browser: &Browser, folder: &Folder) {
@@ -263,6 +263,70 @@ fn fits_a_phone(browser: &Browser) {
            .map((box) => box.left >= 0 && box.right <= innerWidth)",
     );
     assert_eq!(rows, json!([true]), "one heat map, with its row names");
+}
+
+/// A file with two outputs of two stimuli, and one undefined number; and two scanpaths side by side.
+#[test]
+fn outputs_and_own_figures_work_in_a_browser() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let folder = prepared();
+    let rows = "p,x,one,25,40\np,y,one,0,\nq,x,one,12,0\nq,y,one,50,80\np,x,two,20,30\n";
+    folder.file("several.csv", format!("a,b,stimulus,rec,det\n{rows}"));
+    let run = |call: &str| folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
+    run("report several.csv -o several.html");
+    run("report self.json -o pair.html --cohort clinic.csv --pair expert-1 novice-2 --radius 1");
+    browser.open(&folder.path().join("several.html"));
+    let shown = || {
+        browser.run("return [...document.querySelectorAll('section.view')].filter((view) => view.offsetHeight > 0).map((view) => view.querySelector('h2').textContent)")
+    };
+    assert_eq!(shown(), json!(["rec: Mean over 2 stimuli"]));
+    let choose = |id: &str, value: &str| {
+        browser.run(&format!("const pick = document.getElementById({id:?}); pick.value = {value:?}; pick.dispatchEvent(new Event('change'))"));
+    };
+    choose("pick-output", "1");
+    assert_eq!(shown(), json!(["det: Mean over 2 stimuli"]));
+    choose("pick", "1");
+    assert_eq!(shown(), json!(["det: one"]));
+    choose("pick-output", "all");
+    assert_eq!(shown(), json!(["rec: one", "det: one"]));
+    choose("pick-output", "1");
+    let undefined = "const data = JSON.parse(document.querySelector('#view-4 script').textContent); \
+                     return [data.a.indexOf('p'), data.b.indexOf('y')]";
+    let place = browser.run(undefined);
+    // The arrow keys start at the first tile and stop at the edges.
+    browser.run("document.querySelector('#view-4 .heat .scroll').focus()");
+    browser.press(ARROW_DOWN);
+    if place[0] == 1 {
+        browser.press(ARROW_DOWN);
+    }
+    if place[1] == 1 {
+        browser.press(ARROW_RIGHT);
+    }
+    let tip = browser.texts("#tip").concat();
+    assert_eq!(tip, "A: p\nB: y\ndet undefined");
+
+    let phone = json!({"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": true});
+    browser.devtools("Emulation.setDeviceMetricsOverride", &phone);
+    fits_a_phone(&browser);
+    browser.open(&folder.path().join("pair.html"));
+    fits_a_phone(&browser);
+    assert_eq!(count(&browser, "#sequences .scarf svg"), 8);
+    assert_eq!(count(&browser, "#pairs .alignment"), 2, "two stimuli");
+    assert_eq!(count(&browser, "#pairs svg.recurrence"), 2);
+    let matrices = "return [...document.querySelectorAll('figure.transitions')].map((one) => one.offsetHeight > 0)";
+    assert_eq!(browser.run(matrices), json!([true, false, false]));
+    for figure in [
+        "#sequences .scarf svg",
+        "#pairs svg.recurrence",
+        "#pairs .alignment",
+    ] {
+        show(&browser, figure);
+        let colours = browser.screenshot().colours(self::place(&browser, figure));
+        assert!(colours >= 2, "{figure}: {colours}");
+    }
+    assert_eq!(browser.console(), [] as [String; 0]);
 }
 
 /// Names of 60 letters and more, as some laboratories have them.

@@ -158,7 +158,7 @@ fn mean(matrix: &Matrix, row: usize) -> f64 {
         sum += value;
         count += 1.0;
     }
-    // A line without any number cannot be: it got its label from a pair.
+    // A line may have only pairs for which no number came out.
     if count > 0.0 { sum / count } else { 0.0 }
 }
 
@@ -291,7 +291,7 @@ mod tests {
         let matrix = Matrix::new(cells.iter().map(|&(a, b, value)| Cell {
             a,
             b,
-            value,
+            value: Some(value),
             beside: None,
         }));
         let far = profiles(&matrix.unwrap());

@@ -3,9 +3,9 @@
 use super::encoded::{base64, json_in_script};
 use super::heat_map::{HeatMap, cut};
 use super::histogram::{self, Spread};
-use super::matrix::{Matrix, Quantity};
+use super::matrix::Matrix;
 use super::table::{Column, Field, folded, table};
-use super::view::{MAX_VIEWS, View};
+use super::view::View;
 use super::{Report, neighbours, numbers, scatter};
 use maud::{Markup, PreEscaped, html};
 use std::io;
@@ -19,24 +19,19 @@ const MAX_TABLE_TILES: usize = 2500;
 const MAX_BESIDE: usize = 500_000;
 
 /// All of one view.
-pub(crate) fn of_view(report: &Report<'_>, view: &View, number: usize) -> io::Result<Markup> {
-    let quantity = report.views.quantity;
+pub(crate) fn of_view(report: &Report<'_>, view: &View<'_>, number: usize) -> io::Result<Markup> {
+    let quantity = view.quantity;
     let id = format!("view-{number}");
     let names = &report.names;
-    let spread = histogram::figure(
-        view,
-        quantity,
-        report.scale_of(view),
-        &format!("{id}-spread"),
-    );
+    let spread = histogram::figure(view, report.scale_of(view), &format!("{id}-spread"));
     let figures = match &view.matrix {
         None => html! {
             (spread)
-            p class="note" { "There is no heat map: the pairs are spread over so many ids that it would have more lines or tiles than can be drawn." }
+            p class="note" { "There is no heat map: " (no_heat_map(view)) "." }
         },
         Some(matrix) => {
             let map = HeatMap::new(matrix, quantity, report.scale_of(view), names);
-            let title = format!("Heat map: {}", view.title);
+            let title = format!("Heat map: {}", report.heading(view));
             let (drawing, narrow) = (map.svg(&id, &title)?, map.narrow_svg(&id, &title));
             html! {
                 div class="beside" {
@@ -52,7 +47,7 @@ pub(crate) fn of_view(report: &Report<'_>, view: &View, number: usize) -> io::Re
                     }
                     (spread)
                 }
-                p { (explained(quantity, matrix, view, &map)) }
+                p { (explained(matrix, view, &map)) }
                 (matrix_as_table(&map))
                 h3 { @if quantity.is_bit() { "Pairs " (quantity.name) } @else { "Nearest neighbours" } }
                 (neighbours::tables(matrix, quantity, view.one_cohort, names))
@@ -62,14 +57,30 @@ pub(crate) fn of_view(report: &Report<'_>, view: &View, number: usize) -> io::Re
         }
     };
     Ok(html! {
-        section class="view" id=(id) {
-            h2 { (view.title) }
+        section class="view" id=(id) data-output=(view.output) data-part=(view.place) {
+            h2 { (report.heading(view)) }
             (figures)
         }
     })
 }
 
-fn explained(quantity: Quantity<'_>, matrix: &Matrix, view: &View, map: &HeatMap<'_>) -> String {
+/// Why a view has no heat map.
+pub(crate) fn no_heat_map(view: &View<'_>) -> &'static str {
+    if view.values.is_empty() {
+        return "no pair has a number";
+    }
+    match view.is_left_out {
+        true => {
+            "the file has too many pairs to draw all of its outputs. A report can be made of this one by its name"
+        }
+        false => {
+            "the pairs are spread over so many ids that it would have more lines or tiles than can be drawn"
+        }
+    }
+}
+
+fn explained(matrix: &Matrix, view: &View<'_>, map: &HeatMap<'_>) -> String {
+    let quantity = view.quantity;
     let mut text = match quantity.kind {
         OutputKind::Fraction => {
             format!(
@@ -79,6 +90,10 @@ fn explained(quantity: Quantity<'_>, matrix: &Matrix, view: &View, map: &HeatMap
         }
         OutputKind::Distance => format!("A small {} means most alike.", quantity.name),
         OutputKind::Similarity => format!("A large {} means most alike.", quantity.name),
+        OutputKind::Number if !quantity.is_from_csv => format!(
+            "{} does not say which of two pairs is more alike; bright is large.",
+            quantity.name
+        ),
         OutputKind::Number => format!(
             "The file does not say whether a small or a large {} means alike.",
             quantity.name
@@ -109,11 +124,17 @@ fn explained(quantity: Quantity<'_>, matrix: &Matrix, view: &View, map: &HeatMap
             " Lines are ordered by average-linkage clustering: lines with similar profiles are next to each other."
         }
     });
-    if matrix.missing > 0 {
-        text.push_str(&format!(
-            " Hatched: not compared ({}).",
-            numbers::counted(matrix.missing, "pair")
-        ));
+    let undefined = matrix.undefined();
+    let hatched = [
+        (matrix.missing - undefined, "not compared"),
+        (undefined, "undefined"),
+    ];
+    let hatched = hatched.into_iter().filter(|&(count, _)| count > 0);
+    let hatched: Vec<String> = hatched
+        .map(|(count, what)| format!("{what} ({})", numbers::counted(count, "pair")))
+        .collect();
+    if !hatched.is_empty() {
+        text.push_str(&format!(" Hatched: {}.", hatched.join(", ")));
     }
     if matrix.averaged > 0 && !view.mean {
         text.push_str(&format!(
@@ -131,8 +152,13 @@ fn data(map: &HeatMap<'_>) -> String {
         let mut bytes = Vec::with_capacity(matrix.rows() * matrix.columns() * 4);
         for &row in &map.rows.order {
             for &column in &map.columns.order {
+                // The script tells by them what was not compared from what is undefined.
+                let none = match matrix.is_undefined(row, column) {
+                    true => f64::INFINITY,
+                    false => f64::NAN,
+                };
                 #[allow(clippy::cast_possible_truncation)] // more digits are not shown
-                let value = number(row, column).unwrap_or(f64::NAN) as f32;
+                let value = number(row, column).unwrap_or(none) as f32;
                 bytes.extend(value.to_le_bytes());
             }
         }
@@ -144,6 +170,7 @@ fn data(map: &HeatMap<'_>) -> String {
         "b": map.columns.order.iter().map(|&column| printable(&matrix.b[column])).collect::<Vec<_>>(),
         "sides": map.names.each_ref().map(|name| printable(name)),
         "name": map.quantity.name,
+        "unit": map.quantity.unit,
         "bits": map.quantity.is_bit().then(|| {
             let threshold = map.quantity.threshold;
             [threshold.not_of_one(), threshold.of_one()]
@@ -157,7 +184,8 @@ fn data(map: &HeatMap<'_>) -> String {
 fn matrix_as_table(map: &HeatMap<'_>) -> Markup {
     let matrix = map.matrix;
     let decimals = numbers::decimals(matrix.known());
-    let field = |value: Option<f64>| match value {
+    let field = |row: usize, column: usize| match matrix.get(row, column) {
+        None if matrix.is_undefined(row, column) => Field::words("undefined"),
         None => Field::none(),
         Some(value) if map.quantity.is_bit() && value.fract() == 0.0 => {
             Field::number(if value == 1.0 { "yes" } else { "no" }.into(), value)
@@ -175,19 +203,14 @@ fn matrix_as_table(map: &HeatMap<'_>) -> Markup {
         );
         let line = |&row: &usize| {
             let mut fields = vec![Field::words(&matrix.a[row])];
-            fields.extend(
-                map.columns
-                    .order
-                    .iter()
-                    .map(|&column| field(matrix.get(row, column))),
-            );
+            fields.extend(map.columns.order.iter().map(|&column| field(row, column)));
             fields
         };
         let rows: Vec<Vec<Field>> = map.rows.order.iter().map(line).collect();
         return folded(
             "Heat map as a table",
             &table(
-                &format!("All numbers: {}", map.quantity.name),
+                &format!("All numbers: {}", map.quantity.label()),
                 &columns,
                 &rows,
             ),
@@ -223,131 +246,5 @@ fn matrix_as_table(map: &HeatMap<'_>) -> Markup {
     ];
     html! {
         (folded("Heat map as a table", &table("Each row of the heat map, summed up; the result file has every number", &columns, &rows)))
-    }
-}
-
-/// One line for each stimulus, drawn or not.
-pub(crate) fn by_stimulus(report: &Report<'_>) -> Markup {
-    let views: Vec<&View> = report
-        .views
-        .views
-        .iter()
-        .filter(|view| !view.mean)
-        .collect();
-    let quantity = report.views.quantity;
-    let decimals =
-        numbers::spread_decimals(views.iter().flat_map(|view| view.values.iter().copied()));
-    let rows = views
-        .iter()
-        .map(|view| stimulus_row(view, quantity, decimals));
-    let rows: Vec<Vec<Field>> = rows.collect();
-    let mut columns = vec![Column::Words("stimulus"), Column::Numbers("pairs")];
-    let of_bits = [quantity.threshold.heading(), "share"];
-    let names: &[&str] = match quantity.is_bit() {
-        true => &of_bits,
-        false => &["mean", "standard deviation", "least", "greatest"],
-    };
-    columns.extend(names.iter().map(|name| Column::Numbers(name)));
-    let caption = match quantity.is_bit() {
-        true => format!("Pairs {} by stimulus", quantity.name),
-        false => format!("Spread of {} by stimulus", quantity.name),
-    };
-    html! {
-        @if views.len() > 1 {
-            section {
-                h2 { "By stimulus" }
-                (table(&caption, &columns, &rows))
-                @if report.views.left_out > 0 {
-                    p class="note" {
-                        "The first " (MAX_VIEWS) " stimuli are shown; " (report.views.left_out) " more are in the mean only. A report can be made of them by name."
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn stimulus_row(view: &View, quantity: Quantity<'_>, decimals: Option<usize>) -> Vec<Field> {
-    let pairs = view.values.len();
-    let count = |number: usize| Field::number(numbers::count(number as u64), number as f64);
-    let mut fields = vec![Field::words(&view.title), count(pairs)];
-    let spread = Spread::of(&view.values);
-    if quantity.is_bit() {
-        let within = view.values.iter().filter(|&&value| value == 1.0).count();
-        fields.push(count(within));
-        fields.push(spread.map_or_else(Field::none, |spread| {
-            let share = spread.mean;
-            Field::number(format!("{} %", numbers::fixed(share * 100.0, 1)), share)
-        }));
-        return fields;
-    }
-    let of = |pick: fn(&Spread) -> Option<f64>| {
-        let number = spread.as_ref().and_then(pick);
-        number.map_or_else(Field::none, |value| {
-            Field::number(numbers::aligned(value, decimals), value)
-        })
-    };
-    fields.extend([
-        of(|s| Some(s.mean)),
-        of(|s| s.deviation),
-        of(|s| Some(s.least)),
-        of(|s| Some(s.greatest)),
-    ]);
-    fields
-}
-
-/// One line for each number of a pair, where there are more than a score with its similarity.
-pub(crate) fn by_output(report: &Report<'_>) -> Markup {
-    let outputs = report.file.outputs();
-    let known = ["score", "similarity", "within"];
-    if outputs
-        .iter()
-        .all(|output| known.contains(&output.name.as_str()))
-    {
-        return html! {};
-    }
-    let rows: Vec<Vec<Field>> = outputs
-        .iter()
-        .enumerate()
-        .map(|(at, output)| {
-            let values = report
-                .file
-                .rows()
-                .filter_map(|row| row.values.get(at)?.number());
-            let values: Vec<f64> = values.collect();
-            let spread = Spread::of(&values);
-            let count = values.len();
-            let mut fields = vec![
-                Field::words(&output.name),
-                Field::number(numbers::count(count as u64), count as f64),
-            ];
-            let picks: [fn(&Spread) -> Option<f64>; 4] = [
-                |s| Some(s.mean),
-                |s| s.deviation,
-                |s| Some(s.least),
-                |s| Some(s.greatest),
-            ];
-            fields.extend(picks.map(|pick| {
-                let found = spread.as_ref().and_then(|s| Some((pick(s)?, s.decimals)));
-                found.map_or_else(Field::none, |(value, decimals)| {
-                    Field::number(numbers::aligned(value, decimals), value)
-                })
-            }));
-            fields
-        })
-        .collect();
-    let columns = [
-        Column::Words("number"),
-        Column::Numbers("pairs"),
-        Column::Numbers("mean"),
-        Column::Numbers("standard deviation"),
-        Column::Numbers("least"),
-        Column::Numbers("greatest"),
-    ];
-    html! {
-        section {
-            h2 { "All numbers of a pair" }
-            (table("Spread of each number over all pairs", &columns, &rows))
-        }
     }
 }

@@ -8,9 +8,10 @@ mod layout;
 
 use super::clustering::{self, Tree};
 use super::encoded::base64;
-use super::matrix::{Matrix, Quantity};
+use super::matrix::Matrix;
 use super::numbers;
 use super::picture;
+use super::quantity::Quantity;
 use super::scale::{Scale, color, hex};
 use layout::{Layout, Legend, SLANT_TILE, font_size};
 use maud::{Markup, html};
@@ -284,14 +285,14 @@ impl<'a> HeatMap<'a> {
                 .all(|value| value == 0.0 || value == 1.0);
         let alike = self.quantity.alike().filter(|_| !bits);
         let name = match self.quantity.is_bit() {
-            true => self.quantity.threshold.heading(),
-            false => self.quantity.name,
+            true => self.quantity.threshold.heading().to_string(),
+            false => self.quantity.label(),
         };
         html! {
             g class="legend" fill="currentColor" font-size="12" {
                 @match layout.legend {
                     Legend::Right(left) => {
-                        text x=(n(left)) y=(n(layout.top - 24.0)) font-weight="600" { (cut_to(name, 14)) }
+                        text x=(n(left)) y=(n(layout.top - 24.0)) font-weight="600" { (cut_to(&name, 14)) }
                         @if alike.is_some() {
                             text x=(n(left)) y=(n(layout.top - 10.0)) font-size="10.5" { "bright: alike" }
                         }
@@ -300,7 +301,7 @@ impl<'a> HeatMap<'a> {
                     }
                     Legend::Below(top) => {
                         text x=(n(layout.left)) y=(n(top)) {
-                            tspan font-weight="600" { (cut_to(name, 20)) }
+                            tspan font-weight="600" { (cut_to(&name, 20)) }
                             @if alike.is_some() { tspan font-size="11" { "  bright: alike" } }
                         }
                         @if bits { (yes_and_no(self.scale, [layout.left, top + 12.0], [70.0, 0.0])) }

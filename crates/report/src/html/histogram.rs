@@ -1,7 +1,7 @@
 //! How the numbers are spread.
 
 use super::bars::{Bar, Bars};
-use super::matrix::{Quantity, range};
+use super::matrix::range;
 use super::numbers;
 use super::scale::{Scale, hex};
 use super::view::View;
@@ -94,7 +94,8 @@ pub(crate) fn bins(values: &[f64]) -> Vec<Bar> {
 }
 
 /// The figure with its table.
-pub(crate) fn figure(view: &View, quantity: Quantity<'_>, scale: &Scale, id: &str) -> Markup {
+pub(crate) fn figure(view: &View<'_>, scale: &Scale, id: &str) -> Markup {
+    let quantity = view.quantity;
     // In the mean over stimuli these are the numbers that the heat map shows, and not those of single stimuli: they are
     // narrower, and so is their scale.
     let values = match view.mean && !quantity.is_bit() {
@@ -130,11 +131,12 @@ pub(crate) fn figure(view: &View, quantity: Quantity<'_>, scale: &Scale, id: &st
             format!(", standard deviation {}", shown(deviation))
         });
         format!(
-            "{pairs}: mean {}{deviation}, median {}, from {} to {}.",
+            "{pairs}: mean {}{deviation}, median {}, from {} to {}.{}",
             shown(spread.mean),
             shown(spread.median),
             numbers::short(spread.least),
-            numbers::short(spread.greatest)
+            quantity.with_unit(numbers::short(spread.greatest)),
+            without_number(view.undefined)
         )
     };
     html! {
@@ -142,10 +144,11 @@ pub(crate) fn figure(view: &View, quantity: Quantity<'_>, scale: &Scale, id: &st
             h3 { "Distribution" }
             p { (words) }
             @if !quantity.is_bit() {
+                @let label = quantity.label();
                 @let bars = Bars {
                     bars: &bins(&values),
                     title: &format!("Histogram of {}", quantity.name),
-                    axes: [quantity.name, counted],
+                    axes: [&label, counted],
                     noun: "pair",
                     mark: Some((spread.mean, format!("mean {}", numbers::aligned(spread.mean, spread.decimals)))),
                     fill: &|bar| hex(scale.color(f64::midpoint(bar.from, bar.to))),
@@ -154,6 +157,18 @@ pub(crate) fn figure(view: &View, quantity: Quantity<'_>, scale: &Scale, id: &st
                 (bars.as_table("Distribution"))
             }
         }
+    }
+}
+
+/// How many pairs have no number, where there are any.
+fn without_number(pairs: usize) -> String {
+    match pairs {
+        0 => String::new(),
+        1 => " For 1 more pair it is undefined.".into(),
+        pairs => format!(
+            " For {} more pairs it is undefined.",
+            numbers::count(pairs as u64)
+        ),
     }
 }
 

@@ -1,8 +1,8 @@
 //! The answers as a matrix: one side's ids down, the other's across.
 
-use crate::result_file::{ResultFile, Row};
+use super::quantity::{Alike, Quantity};
 use std::collections::{BTreeSet, HashMap};
-use veilpath_protocol::{OutputKind, Value};
+use veilpath_protocol::OutputKind;
 
 /// The most cells of a matrix. A file has a cell for each pair unless its pairs are scattered, so that this is about the
 /// largest file that is read at all.
@@ -13,168 +13,6 @@ pub(crate) const MAX_LINES: usize = 16_000;
 
 /// Two numbers that ought to be equal may differ by this much of their size.
 const TOLERANCE: f64 = 1e-9;
-
-/// What is drawn: one output of every pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Quantity<'a> {
-    /// Which of the values of a pair it is.
-    output: usize,
-    /// Its name, for headings.
-    pub(crate) name: &'a str,
-    pub(crate) kind: OutputKind,
-    /// What a bit says.
-    pub(crate) threshold: ThresholdSide,
-    /// The output that is shown in the tables next to it, and its name.
-    beside: Option<(usize, &'a str)>,
-}
-
-/// Which scores set the bit of a pair, in words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ThresholdSide {
-    /// Those of at most the threshold: a distance, or a file that does not say.
-    AtMost,
-    /// Those of at least the threshold: a similarity.
-    AtLeast,
-}
-
-impl ThresholdSide {
-    fn of(file: &ResultFile) -> Self {
-        match file.outcome() {
-            Some(outcome) if !outcome.spec.metric.is_distance() => ThresholdSide::AtLeast,
-            _ => ThresholdSide::AtMost,
-        }
-    }
-
-    /// After a noun: pairs …
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            ThresholdSide::AtMost => "within the threshold",
-            ThresholdSide::AtLeast => "reaching the threshold",
-        }
-    }
-
-    /// A pair …
-    pub(crate) fn of_one(self) -> &'static str {
-        match self {
-            ThresholdSide::AtMost => "is within the threshold",
-            ThresholdSide::AtLeast => "reaches the threshold",
-        }
-    }
-
-    /// Some pairs …
-    pub(crate) fn of_some(self, pairs: usize) -> &'static str {
-        match (self, pairs) {
-            (_, 1) => self.of_one(),
-            (ThresholdSide::AtMost, _) => "are within the threshold",
-            (ThresholdSide::AtLeast, _) => "reach the threshold",
-        }
-    }
-
-    /// A pair without the bit …
-    pub(crate) fn not_of_one(self) -> &'static str {
-        match self {
-            ThresholdSide::AtMost => "is not within the threshold",
-            ThresholdSide::AtLeast => "does not reach the threshold",
-        }
-    }
-
-    /// The heading of a column or a legend.
-    pub(crate) fn heading(self) -> &'static str {
-        match self {
-            ThresholdSide::AtMost => "within",
-            ThresholdSide::AtLeast => "reached",
-        }
-    }
-}
-
-/// Which numbers mean that two scanpaths are alike.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Alike {
-    /// A distance.
-    Smaller,
-    /// A similarity.
-    Greater,
-}
-
-impl<'a> Quantity<'a> {
-    /// The output to draw: the first from 0 to 1 that every pair has, else the first that says what is alike, else the first.
-    pub(crate) fn of(file: &'a ResultFile) -> Self {
-        let outputs = file.outputs();
-        let complete = |&output: &usize| {
-            let value = |row: Row<'_>| row.values.get(output).copied();
-            file.rows().all(|row| value(row) != Some(Value::Missing))
-        };
-        let of_kind = |fits: fn(OutputKind) -> bool| {
-            (0..outputs.len()).find(move |&at| fits(outputs[at].kind))
-        };
-        let output = of_kind(|kind| kind == OutputKind::Fraction)
-            .filter(complete)
-            .or_else(|| of_kind(|kind| kind != OutputKind::Number && kind != OutputKind::Fraction))
-            .unwrap_or_default();
-        let name = |at: usize| outputs.get(at).map_or("", |output| output.name.as_str());
-        let threshold = ThresholdSide::of(file);
-        Self {
-            output,
-            threshold,
-            name: match outputs.get(output).map(|output| output.kind) {
-                Some(OutputKind::Bit) => threshold.name(),
-                _ => name(output),
-            },
-            kind: outputs
-                .get(output)
-                .map_or(OutputKind::Number, |output| output.kind),
-            beside: (output > 0).then(|| (0, name(0))),
-        }
-    }
-
-    /// The number of a pair; a bit is 1 or 0.
-    pub(crate) fn value(self, row: Row<'_>) -> Option<f64> {
-        number(*row.values.get(self.output)?)
-    }
-
-    /// The number that is shown next to it.
-    pub(crate) fn value_beside(self, row: Row<'_>) -> Option<f64> {
-        number(*row.values.get(self.beside?.0)?)
-    }
-
-    /// The name of the number that is shown next to it.
-    pub(crate) fn name_beside(self) -> &'a str {
-        self.beside.map_or("", |(_, name)| name)
-    }
-
-    pub(crate) fn is_bit(self) -> bool {
-        self.kind == OutputKind::Bit
-    }
-
-    /// Which numbers are more alike.
-    pub(crate) fn alike(self) -> Option<Alike> {
-        match self.kind {
-            OutputKind::Similarity | OutputKind::Fraction | OutputKind::Bit => Some(Alike::Greater),
-            OutputKind::Distance => Some(Alike::Smaller),
-            OutputKind::Number => None,
-        }
-    }
-
-    /// For tests of figures.
-    #[cfg(test)]
-    pub(crate) fn of_kind(kind: OutputKind) -> Self {
-        Self {
-            output: 0,
-            name: "score",
-            kind,
-            threshold: ThresholdSide::AtMost,
-            beside: None,
-        }
-    }
-}
-
-fn number(value: Value) -> Option<f64> {
-    match value {
-        Value::Missing => None,
-        Value::Number(number) => Some(number),
-        Value::Bit(bit) => Some(f64::from(u8::from(bit))),
-    }
-}
 
 /// A matrix of numbers with ids at its sides.
 #[derive(Clone, Debug)]
@@ -189,8 +27,10 @@ pub(crate) struct Matrix {
     counts: Vec<u32>,
     /// Matrix cells that are the mean of several pairs.
     pub(crate) averaged: usize,
-    /// Matrix cells without a pair.
+    /// Matrix cells without a number.
     pub(crate) missing: usize,
+    /// Those of them that were compared, without a number coming out. In the order of `values`.
+    undefined: Vec<bool>,
 }
 
 /// One pair on its way into a matrix: labels, and the numbers.
@@ -198,12 +38,14 @@ pub(crate) struct Matrix {
 pub(crate) struct Cell<'a> {
     pub(crate) a: &'a str,
     pub(crate) b: &'a str,
-    pub(crate) value: f64,
+    /// `None` where the pair was compared and has no number.
+    pub(crate) value: Option<f64>,
     pub(crate) beside: Option<f64>,
 }
 
 impl Matrix {
-    /// The matrix of these pairs; pairs that come again are averaged. `None` where it would have too many lines or cells, or none.
+    /// The matrix of these pairs; pairs that come again are averaged. `None` where it would have too many lines or cells, or no
+    /// number.
     pub(crate) fn new<'a>(cells: impl Iterator<Item = Cell<'a>> + Clone) -> Option<Self> {
         let (mut a, mut b) = (Labels::default(), Labels::default());
         for cell in cells.clone() {
@@ -214,16 +56,24 @@ impl Matrix {
         if size == 0 || size > MAX_CELLS || a.names.len().max(b.names.len()) > MAX_LINES {
             return None;
         }
-        let mut counts = vec![0_u32; size];
+        let (mut counts, mut undefined) = (vec![0_u32; size], vec![false; size]);
         let (mut values, mut beside) = (vec![0.0; size], vec![0.0; size]);
         for cell in cells {
             let index = a.number(cell.a) * b.names.len() + b.number(cell.b);
+            let Some(value) = cell.value else {
+                undefined[index] = true;
+                continue;
+            };
             counts[index] += 1;
-            values[index] += cell.value;
-            beside[index] += cell.beside.unwrap_or(cell.value);
+            values[index] += value;
+            beside[index] += cell.beside.unwrap_or(value);
+        }
+        if counts.iter().all(|&count| count == 0) {
+            return None;
         }
         for (index, &count) in counts.iter().enumerate() {
             // No pair gives 0/0, which is not a number.
+            undefined[index] &= count == 0;
             values[index] /= f64::from(count);
             beside[index] /= f64::from(count);
         }
@@ -237,6 +87,7 @@ impl Matrix {
             values,
             beside: differ.then_some(beside),
             counts,
+            undefined,
         })
     }
 
@@ -248,10 +99,23 @@ impl Matrix {
         self.b.len()
     }
 
-    /// The number of a pair; `None` where the two were not compared.
+    /// The number of a pair; `None` where the two were not compared, or no number came out.
     pub(crate) fn get(&self, row: usize, column: usize) -> Option<f64> {
         let value = self.values[row * self.columns() + column];
         (!value.is_nan()).then_some(value)
+    }
+
+    /// Whether the two were compared and no number came out.
+    pub(crate) fn is_undefined(&self, row: usize, column: usize) -> bool {
+        self.undefined[row * self.columns() + column]
+    }
+
+    /// How many pairs were compared without a number coming out.
+    pub(crate) fn undefined(&self) -> usize {
+        self.undefined
+            .iter()
+            .filter(|&&undefined| undefined)
+            .count()
     }
 
     /// A whole row; not a number where there is no pair.
@@ -299,6 +163,7 @@ impl Matrix {
             values: turn(&self.values, size),
             beside: self.beside.as_deref().map(|values| turn(values, size)),
             counts: turn(&self.counts, size),
+            undefined: turn(&self.undefined, size),
             ..*self
         }
     }
@@ -336,15 +201,20 @@ impl Matrix {
             }
         }
         let slack = TOLERANCE * least.abs().max(greatest.abs()).max(1.0);
+        let mut unlike_themselves = false;
         for row in 0..size {
             let own = far_apart[row * size + row];
             for column in 0..size {
                 let there = far_apart[row * size + column];
                 let back = far_apart[column * size + row];
-                if (there - back).abs() > slack || own > there + slack {
+                if (there - back).abs() > slack {
                     return Err(NotSquare::NotSymmetric);
                 }
+                unlike_themselves |= own > there + slack;
             }
+        }
+        if unlike_themselves {
+            return Err(NotSquare::UnlikeThemselves);
         }
         for place in 0..size {
             far_apart[place * size + place] = 0.0;
@@ -391,8 +261,10 @@ pub(crate) enum NotSquare {
     Missing,
     Bits,
     UnknownDirection,
-    /// The same ids on both sides, but a pair and its reverse differ, or somebody is not most like themselves.
+    /// The same ids on both sides, but a pair and its reverse differ.
     NotSymmetric,
+    /// Somebody is more like somebody else than like themselves.
+    UnlikeThemselves,
 }
 
 pub(crate) fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {

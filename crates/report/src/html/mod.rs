@@ -2,10 +2,11 @@
 //!
 //! | file | part |
 //! |---|---|
-//! | `view`, `matrix` | which pairs are shown together, as a matrix |
+//! | `quantity`, `view`, `matrix` | which output of which pairs is shown, as a matrix |
 //! | `clustering`, `mds`, `eigen` | the order of lines, and the map |
-//! | `scale`, `picture`, `heat_map`, `histogram`, `bars`, `scatter`, `scanpaths` | the figures |
-//! | `neighbours`, `answers`, `table` | the tables: every figure has one that says the same |
+//! | `scale`, `picture`, `heat_map`, `histogram`, `bars`, `scatter` | the figures |
+//! | `letters`, `scanpaths`, `scarf`, `transitions`, `pairs` | figures of one's own scanpaths |
+//! | `neighbours`, `summaries`, `answers`, `table` | the tables: every figure has one that says the same |
 //! | `numbers` | numbers in words |
 //! | `figures`, `page`, `page.css`, `page.js`, `encoded`, `image` | the page around them |
 //!
@@ -21,21 +22,29 @@ mod figures;
 mod heat_map;
 mod histogram;
 mod image;
+mod letters;
 mod matrix;
 mod mds;
 mod neighbours;
 pub(crate) mod numbers;
 mod page;
+mod pairs;
 mod picture;
+mod quantity;
 mod scale;
 mod scanpaths;
+mod scarf;
 mod scatter;
+mod summaries;
 mod table;
+mod transitions;
 mod view;
 
 pub use image::{Image, ImageError, MAX_IMAGE_BYTES};
+pub use pairs::{MAX_PAIRS, OwnPair, Recurrence};
+pub use quantity::NoSuchOutput;
 pub use scanpaths::Own;
-pub use view::NoSuchStimulus;
+pub use view::NotInFile;
 
 use crate::ResultFile;
 use heat_map::HeatMap;
@@ -53,6 +62,8 @@ pub struct Options<'a> {
     pub source: &'a str,
     /// The stimuli that are shown; all where none is named.
     pub stimuli: &'a [String],
+    /// The outputs that are shown; all where none is named.
+    pub outputs: &'a [String],
     /// One's own cohort, to be drawn.
     pub own: Option<Own<'a>>,
     /// The heading of the page.
@@ -67,8 +78,14 @@ pub struct Report<'a> {
     options: Options<'a>,
     names: [String; 2],
     views: Views<'a>,
-    scale: Scale,
-    mean_scale: Scale,
+    /// For each output.
+    scales: Vec<Scales>,
+}
+
+/// The colours of one output. Stimuli share a scale, so that they can be compared; means spread less and have their own.
+struct Scales {
+    stimuli: Scale,
+    mean: Scale,
 }
 
 /// Why there is no heat map to write.
@@ -78,16 +95,22 @@ pub struct NoHeatMap(&'static str);
 
 impl<'a> Report<'a> {
     /// Sorts the pairs into views.
-    pub fn new(file: &'a ResultFile, options: Options<'a>) -> Result<Self, NoSuchStimulus> {
-        let views = Views::of(file, options.stimuli)?;
-        // Stimuli share a scale, so that they can be compared; means spread less and have their own.
-        let shared = views.views.iter().filter(|view| !view.mean);
-        let ranges = shared
-            .filter_map(View::range)
-            .flat_map(|(least, greatest)| [least, greatest]);
-        let scale = Scale::new(views.quantity, matrix::range(ranges));
-        let mean = views.views.iter().find(|view| view.mean);
-        let mean_scale = Scale::new(views.quantity, mean.and_then(View::range));
+    pub fn new(file: &'a ResultFile, options: Options<'a>) -> Result<Self, NotInFile> {
+        let views = Views::of(file, options.stimuli, options.outputs)?;
+        let scales = views.quantities.iter().enumerate();
+        let scales = scales.map(|(output, &quantity)| {
+            let of_output = || views.views.iter().filter(move |view| view.output == output);
+            let ranges = of_output()
+                .filter(|view| !view.mean)
+                .filter_map(View::range)
+                .flat_map(|(least, greatest)| [least, greatest]);
+            let mean = of_output().find(|view| view.mean);
+            Scales {
+                stimuli: Scale::new(quantity, matrix::range(ranges)),
+                mean: Scale::new(quantity, mean.and_then(View::range)),
+            }
+        });
+        let scales = scales.collect();
         let of_file = || match file.outcome() {
             Some(outcome) => outcome.names.clone(),
             None => Outcome::UNNAMED.map(String::from),
@@ -97,16 +120,24 @@ impl<'a> Report<'a> {
             options,
             names: options.names.cloned().unwrap_or_else(of_file),
             views,
-            scale,
-            mean_scale,
+            scales,
         })
     }
 
-    fn scale_of(&self, view: &View) -> &Scale {
+    fn scale_of(&self, view: &View<'_>) -> &Scale {
+        let scales = &self.scales[view.output];
         if view.mean {
-            &self.mean_scale
+            &scales.mean
         } else {
-            &self.scale
+            &scales.stimuli
+        }
+    }
+
+    /// The title of a view, with its output where there are several.
+    fn heading(&self, view: &View<'_>) -> String {
+        match self.views.quantities.len() {
+            0 | 1 => view.title.clone(),
+            _ => format!("{}: {}", view.quantity.name, view.title),
         }
     }
 
@@ -125,7 +156,7 @@ impl<'a> Report<'a> {
     /// The first heat map – of the mean over stimuli, where there are several – with labels, dendrograms and scale.
     pub fn write_svg(&self, out: &mut dyn Write) -> io::Result<()> {
         let (view, map) = self.first_heat_map().map_err(io::Error::other)?;
-        let drawing = map.svg("heat-map", &crate::table::printable(&view.title))?;
+        let drawing = map.svg("heat-map", &crate::table::printable(&self.heading(view)))?;
         // White paper below: the words are black, whatever the program that shows them has behind.
         let text = html! { (drawing) }.into_string();
         let text = text.replacen(
@@ -145,23 +176,17 @@ impl<'a> Report<'a> {
         out.flush()
     }
 
-    fn first_heat_map(&self) -> Result<(&View, HeatMap<'_>), NoHeatMap> {
+    fn first_heat_map(&self) -> Result<(&View<'a>, HeatMap<'_>), NoHeatMap> {
         let view = self
             .views
             .views
             .first()
             .ok_or(NoHeatMap("the result file has no pairs"))?;
-        let matrix = view.matrix.as_ref().ok_or(NoHeatMap(
-            "no pair has a number, or the pairs are spread over so many ids that it would have more lines or tiles than can be drawn",
-        ))?;
+        let no_map = NoHeatMap(figures::no_heat_map(view));
+        let matrix = view.matrix.as_ref().ok_or(no_map)?;
         Ok((
             view,
-            HeatMap::new(
-                matrix,
-                self.views.quantity,
-                self.scale_of(view),
-                &self.names,
-            ),
+            HeatMap::new(matrix, view.quantity, self.scale_of(view), &self.names),
         ))
     }
 }

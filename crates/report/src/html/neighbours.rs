@@ -1,8 +1,9 @@
 //! Who is most like whom.
 
 use super::heat_map::cut;
-use super::matrix::{Alike, Matrix, Quantity, ThresholdSide};
+use super::matrix::Matrix;
 use super::numbers;
+use super::quantity::{Alike, Quantity, ThresholdSide};
 use super::table::{Column, Field, table};
 use maud::{Markup, html};
 
@@ -47,7 +48,13 @@ pub(crate) fn tables(
 ) -> Markup {
     let Some(alike) = quantity.alike() else {
         return html! {
-            p class="note" { "There is no table of nearest neighbours: the file does not say whether small or large scores mean alike. A result file in JSON does." }
+            p class="note" {
+                "There is no table of nearest neighbours: "
+                @match quantity.is_from_csv {
+                    true => "the file does not say whether small or large scores mean alike. A result file in JSON does.",
+                    false => { (quantity.name) " does not say which of two pairs is more alike." }
+                }
+            }
         };
     };
     let turned = matrix.transposed();
@@ -115,18 +122,18 @@ fn of_side(
             fields
         })
         .collect();
-    let nearest = format!("nearest in {other}");
+    let (nearest, label) = (format!("nearest in {other}"), quantity.label());
     let mut columns = vec![
         Column::Words(own),
         Column::Words(&nearest),
-        Column::Numbers(quantity.name),
+        Column::Numbers(&label),
     ];
     if with_scores {
         columns.push(Column::Numbers(quantity.name_beside()));
     }
     columns.extend([
         Column::Words("second"),
-        Column::Numbers(quantity.name),
+        Column::Numbers(&label),
         Column::Words("mutual"),
     ]);
     html! {
@@ -222,7 +229,7 @@ mod tests {
         Matrix::new(cells.iter().map(|&(a, b, value)| Cell {
             a,
             b,
-            value,
+            value: Some(value),
             beside: None,
         }))
         .unwrap()

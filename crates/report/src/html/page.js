@@ -9,13 +9,15 @@
   const isDark = () => (root.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
   theme.addEventListener("click", () => { root.dataset.theme = isDark() ? "light" : "dark"; });
 
-  // One stimulus at a time.
-  const pick = document.getElementById("pick");
-  if (pick) {
-    const show = () => all(".view").forEach((view) => { view.hidden = pick.value !== "all" && view.id !== pick.value; });
-    pick.addEventListener("change", show);
-    show();
-  }
+  // One view at a time: each list hides the views that differ in what it chooses by.
+  const picks = all("select[data-by]");
+  const differs = (view, pick) => {
+    const value = view.dataset[pick.dataset.by];
+    return value !== undefined && pick.value !== "all" && pick.value !== value;
+  };
+  const show = () => all(".view").forEach((view) => { view.hidden = picks.some((pick) => differs(view, pick)); });
+  picks.forEach((pick) => pick.addEventListener("change", show));
+  show();
 
   // Tables sort by their heads, which become buttons.
   const sort = (table, head, at) => {
@@ -79,8 +81,10 @@
       const place = row * data.b.length + column;
       const value = values[place];
       let text = "not compared";
-      if (!Number.isNaN(value)) {
+      if (value === Infinity) text = `${data.name} undefined`;
+      else if (!Number.isNaN(value)) {
         text = data.bits && Number.isInteger(value) ? data.bits[value] : `${data.name} ${shown(value)}`;
+        if (data.unit) text += ` ${data.unit}`;
         if (beside.length) text += `, ${data.beside_name} ${shown(beside[place])}`;
       }
       return `${data.sides[0]}: ${data.a[row]}\n${data.sides[1]}: ${data.b[column]}\n${text}`;

@@ -3,7 +3,8 @@
 use super::encoded::policy_hash;
 use super::heat_map::cut;
 use super::histogram::Spread;
-use super::{Report, answers, figures, numbers, scanpaths};
+use super::letters::Letters;
+use super::{Report, answers, figures, numbers, pairs, scanpaths, scarf, summaries, transitions};
 use crate::{plan, table, units};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::io;
@@ -11,6 +12,9 @@ use veilpath_protocol::{Engine, Outcome};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
+
+/// The most outputs whose means stand at the top.
+const MAX_MEANS: usize = 6;
 
 /// The whole page.
 pub(crate) fn page(report: &Report<'_>) -> io::Result<Markup> {
@@ -66,11 +70,15 @@ pub(crate) fn page(report: &Report<'_>) -> io::Result<Markup> {
                     div id="figures" tabindex="-1" {
                         (selector(report))
                         @for markup in &drawn { (markup) }
-                        (figures::by_stimulus(report))
-                        (figures::by_output(report))
+                        (summaries::by_stimulus(report))
+                        (summaries::by_output(report))
                     }
                     @if let Some(own) = &report.options.own {
-                        (scanpaths::section(own, report.options.stimuli))
+                        @let (letters, stimuli) = (Letters::of(own), report.options.stimuli);
+                        (pairs::section(report, own.pairs))
+                        (scanpaths::section(own, stimuli))
+                        (scarf::section(own, &letters, stimuli))
+                        (transitions::section(own, &letters, stimuli))
                     }
                     (cost(outcome))
                 }
@@ -130,29 +138,32 @@ fn subtitle(report: &Report<'_>) -> String {
 
 fn tiles(report: &Report<'_>) -> Markup {
     let outcome = report.file.outcome();
-    let quantity = report.views.quantity;
-    let values = report
-        .views
-        .views
-        .first()
-        .map(|view| view.values.as_slice());
-    let pairs = match (values, outcome) {
-        (Some(values), _) => values.len() as u64,
+    let first = report.views.views.first();
+    let pairs = match (first, outcome) {
+        (Some(view), _) => (view.values.len() + view.undefined) as u64,
         // The results are for the other side only.
         (None, outcome) => outcome.map_or(0, |outcome| outcome.pairs),
     };
     let noun = if pairs == 1 { "pair" } else { "pairs" };
     let mut tiles = vec![(numbers::count(pairs), noun.to_string())];
-    if let Some(spread) = values.and_then(Spread::of) {
+    let several = report.views.quantities.len() > 1;
+    for view in report.views.first_of_each().take(MAX_MEANS) {
+        let quantity = view.quantity;
+        let Some(spread) = Spread::of(&view.values) else {
+            continue;
+        };
         if quantity.is_bit() {
             let share = numbers::fixed(spread.mean * 100.0, 1);
             tiles.push((format!("{share} %"), quantity.name.to_string()));
-        } else {
-            let name = cut(quantity.name);
-            let mean = numbers::aligned(spread.mean, spread.decimals);
-            tiles.push((mean, format!("mean {name}")));
+            continue;
+        }
+        let name = cut(quantity.name);
+        let mean = numbers::aligned(spread.mean, spread.decimals);
+        tiles.push((quantity.with_unit(mean), format!("mean {name}")));
+        if !several {
             let range = [spread.least, spread.greatest].map(numbers::short);
-            tiles.push((range.join(" – "), format!("range of {name}")));
+            let range = quantity.with_unit(range.join(" – "));
+            tiles.push((range, format!("range of {name}")));
         }
     }
     if let Some(outcome) = outcome {
@@ -235,19 +246,30 @@ fn capitalised(text: &str) -> String {
     first.into_iter().flatten().chain(letters).collect()
 }
 
+/// What to show, where there are several stimuli or outputs.
 fn selector(report: &Report<'_>) -> Markup {
-    let views = &report.views.views;
+    let outputs = report.views.quantities.iter();
+    let outputs: Vec<&str> = outputs.map(|quantity| quantity.name).collect();
+    let parts: Vec<&str> = report.views.of_first().map(|view| &*view.title).collect();
     html! {
-        @if views.len() > 1 {
+        @if outputs.len() > 1 || parts.len() > 1 {
             div class="controls choose" {
-                label for="pick" { "Show " }
-                select id="pick" {
-                    @for (number, view) in views.iter().enumerate() {
-                        option value=(format!("view-{number}")) { (view.title) }
-                    }
-                    option value="all" { "all, one below the other" }
-                }
+                @if outputs.len() > 1 { (choice("pick-output", "Output ", "output", &outputs)) }
+                @if parts.len() > 1 { (choice("pick", "Show ", "part", &parts)) }
             }
+        }
+    }
+}
+
+/// A list that shows the views with one value of `data-…`, or all of them.
+pub(crate) fn choice(id: &str, label: &str, by: &str, names: &[&str]) -> Markup {
+    html! {
+        label for=(id) { (label) }
+        select id=(id) data-by=(by) {
+            @for (number, name) in names.iter().enumerate() {
+                option value=(number) { (name) }
+            }
+            option value="all" { "all, one below the other" }
         }
     }
 }

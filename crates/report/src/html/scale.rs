@@ -3,8 +3,8 @@
 //! The ramp goes from dark blue through green to yellow. Its lightness rises evenly, so that it can be read in grey, on
 //! bad paper and by readers who do not tell red from green.
 
-use super::matrix::Quantity;
 use super::numbers;
+use super::quantity::Quantity;
 use veilpath_protocol::OutputKind;
 
 /// A colour as red, green and blue.

@@ -6,6 +6,8 @@ use super::encoded::base64;
 use super::heat_map::accent;
 use super::image::Image;
 use super::numbers;
+use super::pairs::OwnPair;
+use super::scarf::durations;
 use super::table::{Column, Field, folded, table};
 use maud::{Markup, html};
 use std::fmt::Write as _;
@@ -16,12 +18,14 @@ use veilpath_metrics::{Cohort, Entry, Grid};
 pub struct Own<'a> {
     /// The scanpaths.
     pub cohort: &'a Cohort,
-    /// The grid whose cells are the letters.
-    pub grid: Grid,
+    /// The grid whose cells are the letters; without one, scanpaths are sequences and not lines.
+    pub grid: Option<Grid>,
     /// Width by height of what was looked at; `None` makes grid cells square.
     pub aspect: Option<f64>,
     /// Pictures of the stimuli, by name; `None` is the picture for scanpaths without a stimulus.
     pub images: &'a [(Option<String>, Image)],
+    /// Pairs of scanpaths to show side by side.
+    pub pairs: &'a [OwnPair],
 }
 
 /// The most scanpaths that are drawn.
@@ -36,13 +40,21 @@ const SIDE: f64 = 240.0;
 /// Colours along the way.
 const STEPS: usize = 12;
 
-/// All of them, stimulus by stimulus.
-pub(crate) fn section(own: &Own<'_>, stimuli: &[String]) -> Markup {
+/// The scanpaths of these stimuli, or all where none is named.
+pub(crate) fn asked<'a>(own: &Own<'a>, stimuli: &[String]) -> Vec<&'a Entry> {
     let asked = |entry: &&Entry| {
         let name = entry.stimulus.as_deref().unwrap_or_default();
         stimuli.is_empty() || stimuli.iter().any(|stimulus| stimulus == name)
     };
-    let all: Vec<&Entry> = own.cohort.entries.iter().filter(asked).collect();
+    own.cohort.entries.iter().filter(asked).collect()
+}
+
+/// All of them, stimulus by stimulus; nothing where there is no grid to draw them on.
+pub(crate) fn section(own: &Own<'_>, stimuli: &[String]) -> Markup {
+    let Some(grid) = own.grid else {
+        return html! {};
+    };
+    let all = asked(own, stimuli);
     let mut names: Vec<Option<&str>> = Vec::new();
     for entry in all.iter().take(MAX_PICTURES) {
         if !names.contains(&entry.stimulus.as_deref()) {
@@ -56,27 +68,26 @@ pub(crate) fn section(own: &Own<'_>, stimuli: &[String]) -> Markup {
             @for (number, name) in names.iter().enumerate() {
                 @let image = own.images.iter().find(|(known, _)| known.as_deref() == *name);
                 @if let Some(name) = name { h3 { (name) } }
-                @if let Some((_, image)) = image { (defined(image, number, size(own, Some(image)))) }
+                @if let Some((_, image)) = image { (defined(image, number, size(own, grid, Some(image)))) }
                 div class="cards" {
                     @for entry in all.iter().take(MAX_PICTURES).filter(|entry| entry.stimulus.as_deref() == *name) {
-                        (card(entry, own, image.map(|(_, image)| image), number))
+                        (card(entry, own, grid, image.map(|(_, image)| image), number))
                     }
                 }
             }
             @if all.len() > MAX_PICTURES {
                 p class="note" { "The first " (MAX_PICTURES) " of " (numbers::counted(all.len(), "scanpath")) " are drawn. A report can be made of one stimulus." }
             }
-            (as_table(own, &all))
         }
     }
 }
 
 /// The size of a picture: that of the image, of what was looked at, or of square grid cells.
-fn size(own: &Own<'_>, image: Option<&Image>) -> (f64, f64) {
+fn size(own: &Own<'_>, grid: Grid, image: Option<&Image>) -> (f64, f64) {
     let (wide, high) = match (image, own.aspect) {
         (Some(image), _) => (f64::from(image.width), f64::from(image.height)),
         (None, Some(aspect)) => (aspect, 1.0),
-        (None, None) => (f64::from(own.grid.columns()), f64::from(own.grid.rows())),
+        (None, None) => (f64::from(grid.columns()), f64::from(grid.rows())),
     };
     // A grid of one row is still a strip that can be seen.
     let longest = wide.max(high);
@@ -98,9 +109,8 @@ fn defined(image: &Image, number: usize, (wide, high): (f64, f64)) -> Markup {
     }
 }
 
-fn card(entry: &Entry, own: &Own<'_>, image: Option<&Image>, number: usize) -> Markup {
-    let grid = own.grid;
-    let (wide, high) = size(own, image);
+fn card(entry: &Entry, own: &Own<'_>, grid: Grid, image: Option<&Image>, number: usize) -> Markup {
+    let (wide, high) = size(own, grid, image);
     let letters = entry.scanpath.letters();
     let places = places(letters, grid, wide, high);
     let class = if image.is_some() { "path over" } else { "path" };
@@ -197,7 +207,10 @@ fn places(letters: &[u16], grid: Grid, wide: f64, high: f64) -> Vec<(f64, f64)> 
         .collect()
 }
 
-fn as_table(own: &Own<'_>, entries: &[&Entry]) -> Markup {
+/// What the pictures and the sequences show.
+pub(crate) fn as_table(own: &Own<'_>, entries: &[&Entry]) -> Markup {
+    let has_groups = own.cohort.has_groups();
+    let has_durations = entries.iter().all(|entry| durations(entry).is_some());
     let rows: Vec<Vec<Field>> = entries
         .iter()
         .take(2000)
@@ -209,22 +222,35 @@ fn as_table(own: &Own<'_>, entries: &[&Entry]) -> Markup {
             if text.chars().count() > 200 {
                 text = text.chars().take(200).chain(['…']).collect();
             }
-            vec![
+            let mut fields = vec![
                 Field::words(&entry.participant),
                 Field::words(entry.stimulus.as_deref().unwrap_or("–")),
-                count(letters.len()),
-                count(cells.len()),
-                Field::words(text),
-            ]
+            ];
+            if has_groups {
+                fields.push(Field::words(entry.group.as_deref().unwrap_or("–")));
+            }
+            fields.extend([count(letters.len()), count(cells.len())]);
+            if let Some(durations) = durations(entry).filter(|_| has_durations) {
+                let seconds = durations.iter().sum::<f64>() / 1000.0;
+                fields.push(Field::number(numbers::fixed(seconds, 2), seconds));
+            }
+            fields.push(Field::words(text));
+            fields
         })
         .collect();
-    let columns = [
-        Column::Words("participant"),
-        Column::Words("stimulus"),
-        Column::Numbers("letters"),
-        Column::Numbers("grid cells visited"),
-        Column::Words("scanpath"),
-    ];
+    let mut columns = vec![Column::Words("participant"), Column::Words("stimulus")];
+    if has_groups {
+        columns.push(Column::Words("group"));
+    }
+    columns.push(Column::Numbers("letters"));
+    columns.push(Column::Numbers(match own.grid {
+        Some(_) => "grid cells visited",
+        None => "different letters",
+    }));
+    if has_durations {
+        columns.push(Column::Numbers("seconds"));
+    }
+    columns.push(Column::Words("scanpath"));
     folded(
         "Scanpaths as a table",
         &table("Your own scanpaths", &columns, &rows),

@@ -1,9 +1,10 @@
 //! The map of one cohort, drawn.
 
 use super::heat_map::cut;
-use super::matrix::{Matrix, NotSquare, Quantity};
+use super::matrix::{Matrix, NotSquare};
 use super::mds::{self, Map};
 use super::numbers;
+use super::quantity::Quantity;
 use super::table::{Column, Field, folded, table};
 use maud::{Markup, html};
 
@@ -35,8 +36,15 @@ pub(crate) fn figure(
                 }
             };
         }
+        Err(NotSquare::Missing) if matrix.undefined() > 0 => "some pairs have no number",
         Err(NotSquare::Missing) => "some pairs are missing",
         Err(NotSquare::Bits) => "yes and no are not distances",
+        Err(NotSquare::UnknownDirection) if !quantity.is_from_csv => {
+            "this output does not say which of two pairs is more alike"
+        }
+        Err(NotSquare::UnlikeThemselves) => {
+            "a map needs everybody to be most like themselves, and by this output somebody is more like another"
+        }
         Err(NotSquare::UnknownDirection) => {
             "the file does not say whether small or large scores mean alike; a result file in JSON does"
         }

@@ -1,25 +1,35 @@
-//! What a page shows one after the other: a view for each stimulus, and one of their mean.
+//! What a page shows one after the other: for each output a view for each stimulus, and one of their mean.
 
-use super::matrix::{Cell, Matrix, Quantity, range};
-use crate::result_file::{ResultFile, Row};
+use super::matrix::{Cell, Matrix, range};
+use super::quantity::{NoSuchOutput, Quantity};
+use crate::result_file::{MAX_ROWS, ResultFile, Row};
 use std::collections::HashMap;
 use veilpath_protocol::PairRule;
 
 /// One part of the pairs, with its matrix.
-pub(crate) struct View {
+pub(crate) struct View<'a> {
     /// The stimulus; for the only view, or that of all stimuli, what it is.
     pub(crate) title: String,
     /// Whether this is the mean over all stimuli.
     pub(crate) mean: bool,
+    /// Which of the outputs that are shown it is.
+    pub(crate) output: usize,
+    /// Which of the views of this output it is.
+    pub(crate) place: usize,
+    pub(crate) quantity: Quantity<'a>,
     /// Every pair's number. In one cohort that is compared with itself each pair of two scanpaths counts once.
     pub(crate) values: Vec<f64>,
+    /// How many pairs were compared without a number coming out.
+    pub(crate) undefined: usize,
     /// Whether one cohort was compared with itself.
     pub(crate) one_cohort: bool,
-    /// `None` where the pairs are spread over so many ids that a matrix cannot be drawn.
+    /// `None` where no pair has a number, or a matrix cannot be drawn: [`Self::is_left_out`] or too many ids.
     pub(crate) matrix: Option<Matrix>,
+    /// Whether there is no matrix because the file has too many pairs for those of all outputs.
+    pub(crate) is_left_out: bool,
 }
 
-impl View {
+impl View<'_> {
     /// The smallest and the greatest number that is drawn; that everybody is like themselves is not news.
     pub(crate) fn range(&self) -> Option<(f64, f64)> {
         let matrix = self.matrix.as_ref()?;
@@ -63,27 +73,84 @@ impl View {
 
 /// The views of a file.
 pub(crate) struct Views<'a> {
-    pub(crate) quantity: Quantity<'a>,
-    pub(crate) views: Vec<View>,
+    /// The outputs that are shown.
+    pub(crate) quantities: Vec<Quantity<'a>>,
+    /// Those of the first output come first.
+    pub(crate) views: Vec<View<'a>>,
     /// Stimuli that are not drawn because there are too many.
     pub(crate) left_out: usize,
 }
 
-/// A stimulus that is not in the file.
+/// What a report was asked for and the file does not have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no pair of the result file has the stimulus {0:?}")]
-pub struct NoSuchStimulus(pub String);
+pub enum NotInFile {
+    /// A stimulus.
+    #[error("no pair of the result file has the stimulus {0:?}")]
+    Stimulus(String),
+    /// An output.
+    #[error(transparent)]
+    Output(#[from] NoSuchOutput),
+}
 
-/// The most stimuli that get a view of their own.
+/// The most views of stimuli, over all outputs.
 pub(crate) const MAX_VIEWS: usize = 40;
 
 impl<'a> Views<'a> {
-    /// The views of these stimuli, or of all where none is named.
-    pub(crate) fn of(file: &'a ResultFile, only: &[String]) -> Result<Self, NoSuchStimulus> {
-        let maker = Maker {
-            file,
-            quantity: Quantity::of(file),
-        };
+    /// The views of these stimuli and outputs, or of all where none is named.
+    pub(crate) fn of(
+        file: &'a ResultFile,
+        stimuli: &[String],
+        outputs: &[String],
+    ) -> Result<Self, NotInFile> {
+        let quantities = Quantity::all(file, outputs)?;
+        let parts = Parts::of(file, stimuli, (MAX_VIEWS / quantities.len().max(1)).max(1))?;
+        // As many tiles as one output of the largest file has.
+        let drawn = (MAX_ROWS / file.len().max(1)).max(1);
+        let mut views = Vec::new();
+        for (output, &quantity) in quantities.iter().enumerate() {
+            let maker = Maker {
+                file,
+                output,
+                quantity,
+                is_left_out: output >= drawn,
+            };
+            views.extend(maker.views(&parts));
+        }
+        Ok(Self {
+            quantities,
+            views,
+            left_out: parts.left_out,
+        })
+    }
+
+    /// The first view of every output: of all pairs, or of the mean over the stimuli.
+    pub(crate) fn first_of_each(&self) -> impl Iterator<Item = &View<'a>> {
+        self.views.iter().filter(|view| view.place == 0)
+    }
+
+    /// The views of the first output.
+    pub(crate) fn of_first(&self) -> impl Iterator<Item = &View<'a>> {
+        self.views.iter().filter(|view| view.output == 0)
+    }
+}
+
+/// The pairs of a file, as the views of every output show them.
+enum Part<'a> {
+    /// All scanpaths with all, where scanpaths of different stimuli were compared.
+    AcrossStimuli,
+    /// All stimuli, so many.
+    Mean(Vec<Row<'a>>, usize),
+    /// One stimulus, or all pairs where there are none.
+    Stimulus(String, Vec<Row<'a>>),
+}
+
+struct Parts<'a> {
+    parts: Vec<Part<'a>>,
+    left_out: usize,
+}
+
+impl<'a> Parts<'a> {
+    fn of(file: &'a ResultFile, only: &[String], most: usize) -> Result<Self, NotInFile> {
         let mut by_stimulus: Vec<(Option<usize>, Vec<Row<'_>>)> = Vec::new();
         let mut places = HashMap::new();
         for row in file.rows() {
@@ -99,60 +166,77 @@ impl<'a> Views<'a> {
         };
         for asked in only {
             if !by_stimulus.iter().any(|(at, _)| name(*at) == asked) {
-                return Err(NoSuchStimulus(asked.clone()));
+                return Err(NotInFile::Stimulus(asked.clone()));
             }
         }
         if !only.is_empty() {
             by_stimulus.retain(|(at, _)| only.iter().any(|asked| name(*at) == asked));
         }
         if only.is_empty() && crosses_stimuli(file) {
-            return Ok(maker.views(vec![maker.across_stimuli()], 0));
-        }
-        let mut views = Vec::new();
-        if by_stimulus.len() > 1 {
-            let rows = by_stimulus.iter().flat_map(|(_, rows)| rows).copied();
-            let title = format!("Mean over {} stimuli", by_stimulus.len());
-            views.push(View {
-                mean: true,
-                ..maker.view(title, &rows.collect::<Vec<_>>())
+            return Ok(Self {
+                parts: vec![Part::AcrossStimuli],
+                left_out: 0,
             });
         }
-        let left_out = by_stimulus.len().saturating_sub(MAX_VIEWS);
-        for (stimulus, rows) in by_stimulus.iter().take(MAX_VIEWS) {
-            let title = match name(*stimulus) {
-                "" => "All pairs".to_string(),
-                name => name.to_string(),
-            };
-            views.push(maker.view(title, rows));
+        let mut parts = Vec::new();
+        let stimuli = by_stimulus.len();
+        if stimuli > 1 {
+            let rows = by_stimulus.iter().flat_map(|(_, rows)| rows).copied();
+            parts.push(Part::Mean(rows.collect(), stimuli));
         }
-        Ok(maker.views(views, left_out))
+        for (stimulus, rows) in by_stimulus.into_iter().take(most) {
+            let title = match name(stimulus) {
+                "" => "All pairs",
+                name => name,
+            };
+            parts.push(Part::Stimulus(title.into(), rows));
+        }
+        Ok(Self {
+            parts,
+            left_out: stimuli.saturating_sub(most),
+        })
     }
 }
 
 struct Maker<'a> {
     file: &'a ResultFile,
+    output: usize,
     quantity: Quantity<'a>,
+    is_left_out: bool,
 }
 
 impl<'a> Maker<'a> {
-    fn views(&self, views: Vec<View>, left_out: usize) -> Views<'a> {
-        Views {
-            quantity: self.quantity,
-            views,
-            left_out,
-        }
+    fn views(&self, parts: &Parts<'_>) -> Vec<View<'a>> {
+        let parts = parts.parts.iter().enumerate();
+        parts
+            .map(|(place, part)| {
+                let (view, mean) = match part {
+                    Part::AcrossStimuli => (self.across_stimuli(), false),
+                    Part::Mean(rows, stimuli) => (
+                        self.view(format!("Mean over {stimuli} stimuli"), rows),
+                        true,
+                    ),
+                    Part::Stimulus(title, rows) => (self.view(title.clone(), rows), false),
+                };
+                View {
+                    place,
+                    mean,
+                    ..view
+                }
+            })
+            .collect()
     }
 
-    fn view(&self, title: String, rows: &[Row<'_>]) -> View {
+    fn view(&self, title: String, rows: &[Row<'_>]) -> View<'a> {
         let (a, b) = (self.file.a(), self.file.b());
         let cells = rows
             .iter()
-            .filter_map(|&row| Some((row.stimulus, self.cell(row, &a[row.a], &b[row.b])?)));
+            .map(|&row| (row.stimulus, self.cell(row, &a[row.a], &b[row.b])));
         self.of_cells(title, cells)
     }
 
     /// Scanpaths of different stimuli were compared: then a line of the matrix is a scanpath, not a participant.
-    fn across_stimuli(&self) -> View {
+    fn across_stimuli(&self) -> View<'a> {
         let file = self.file;
         let label = |id: &str, stimulus: &str| match stimulus {
             "" => id.to_string(),
@@ -169,44 +253,57 @@ impl<'a> Maker<'a> {
         let cells = file
             .rows()
             .zip(&labels)
-            .filter_map(|(row, [a, b])| Some((None, self.cell(row, a, b)?)));
+            .map(|(row, [a, b])| (None, self.cell(row, a, b)));
         self.of_cells("All scanpaths with all".into(), cells)
     }
 
-    fn cell<'b>(&self, row: Row<'_>, a: &'b str, b: &'b str) -> Option<Cell<'b>> {
-        Some(Cell {
+    fn cell<'b>(&self, row: Row<'_>, a: &'b str, b: &'b str) -> Cell<'b> {
+        Cell {
             a,
             b,
-            value: self.quantity.value(row)?,
+            value: self.quantity.value(row),
             beside: self.quantity.value_beside(row),
-        })
+        }
     }
 
     fn of_cells<'b>(
         &self,
         title: String,
         cells: impl Iterator<Item = (Option<usize>, Cell<'b>)> + Clone,
-    ) -> View {
-        let matrix = Matrix::new(cells.clone().map(|(_, cell)| cell));
+    ) -> View<'a> {
+        let draws = (!self.is_left_out).then_some(());
+        let matrix = draws.and_then(|()| Matrix::new(cells.clone().map(|(_, cell)| cell)));
         let looks_like_one = |matrix: &Matrix| matrix.within_one_cohort(self.quantity).is_ok();
         let outcome = self.file.outcome();
         let one_cohort = outcome.is_some_and(|outcome| outcome.one_cohort)
             || matrix.as_ref().is_some_and(looks_like_one);
+        let (values, undefined) = match one_cohort {
+            true => each_pair_once(cells),
+            false => {
+                let pairs = cells.clone().count();
+                let values: Vec<f64> = cells.filter_map(|(_, cell)| cell.value).collect();
+                let undefined = pairs - values.len();
+                (values, undefined)
+            }
+        };
         View {
             title,
             mean: false,
-            values: match one_cohort {
-                true => each_pair_once(cells),
-                false => cells.map(|(_, cell)| cell.value).collect(),
-            },
+            output: self.output,
+            place: 0,
+            quantity: self.quantity,
+            values,
+            undefined,
             one_cohort,
             matrix,
+            is_left_out: self.is_left_out,
         }
     }
 }
 
-/// The numbers of pairs that are there in both directions: their mean. A scanpath with itself is not a pair.
-fn each_pair_once<'a>(cells: impl Iterator<Item = (Option<usize>, Cell<'a>)>) -> Vec<f64> {
+/// The numbers of pairs that are there in both directions: their mean; and how many pairs have none. A scanpath with itself
+/// is not a pair.
+fn each_pair_once<'a>(cells: impl Iterator<Item = (Option<usize>, Cell<'a>)>) -> (Vec<f64>, usize) {
     let mut places: HashMap<(Option<usize>, &str, &str), usize> = HashMap::new();
     let mut sums: Vec<(f64, f64)> = Vec::new();
     for (stimulus, cell) in cells.filter(|(_, cell)| cell.a != cell.b) {
@@ -215,10 +312,16 @@ fn each_pair_once<'a>(cells: impl Iterator<Item = (Option<usize>, Cell<'a>)>) ->
             sums.push((0.0, 0.0));
             sums.len() - 1
         });
-        sums[place].0 += cell.value;
-        sums[place].1 += 1.0;
+        if let Some(value) = cell.value {
+            sums[place].0 += value;
+            sums[place].1 += 1.0;
+        }
     }
-    sums.into_iter().map(|(sum, count)| sum / count).collect()
+    let pairs = sums.len();
+    sums.retain(|&(_, count)| count > 0.0);
+    let undefined = pairs - sums.len();
+    let means = sums.into_iter().map(|(sum, count)| sum / count);
+    (means.collect(), undefined)
 }
 
 /// Whether scanpaths of different stimuli were compared: the plan says so, or, in CSV, which has no plan, a stimulus of the

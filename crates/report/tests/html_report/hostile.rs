@@ -66,9 +66,10 @@ fn ids_are_escaped_everywhere() {
     };
     let own = Own {
         cohort: &cohort,
-        grid: Grid::new(2, 2).unwrap(),
+        grid: Grid::new(2, 2),
         aspect: None,
         images: &[],
+        pairs: &[],
     };
     let page = page_with(
         &file,

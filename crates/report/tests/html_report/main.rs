@@ -6,6 +6,8 @@ mod answers;
 mod common;
 mod heat_map;
 mod hostile;
+mod outputs;
+mod own;
 mod scanpaths;
 mod summaries;
 

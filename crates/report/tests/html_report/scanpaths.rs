@@ -33,9 +33,10 @@ fn own_scanpaths_are_drawn_on_the_grid_or_a_picture() {
     let images = [(Some("cows".to_string()), Image::new(picture).unwrap())];
     let own = Own {
         cohort: &cohort,
-        grid: Grid::default(),
+        grid: Some(Grid::default()),
         aspect: None,
         images: &images,
+        pairs: &[],
     };
     let file = read(&format!("{HEADER}p,q,cows,3,0.5\n"));
     let page = page_with(
@@ -80,9 +81,10 @@ fn panoramas_and_screens_keep_their_proportions() {
     let drawn = |aspect: Option<f64>| {
         let own = Own {
             cohort: &cohort,
-            grid: Grid::default(),
+            grid: Some(Grid::default()),
             aspect,
             images: &[],
+            pairs: &[],
         };
         let options = Options {
             own: Some(own),

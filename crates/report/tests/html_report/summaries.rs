@@ -4,7 +4,7 @@ use super::{HEADER, between, page, page_of, page_with, png, read};
 use crate::common;
 use crate::common::small;
 use std::fmt::Write as _;
-use veilpath_protocol::{Outcome, Output, OutputKind, Results, RevealTo, Value};
+use veilpath_protocol::{Outcome, Results, RevealTo, Value};
 use veilpath_report::ResultFile;
 use veilpath_report::html::{Options, Report};
 
@@ -28,7 +28,7 @@ fn each_stimulus_and_the_mean_has_a_view() {
     }
     let all = page(&rows);
     assert_eq!(all.matches("class=\"view\"").count(), 4);
-    assert!(all.contains("Mean over 3 stimuli") && all.contains("<option value=\"view-3\">three"));
+    assert!(all.contains("Mean over 3 stimuli") && all.contains("<option value=\"3\">three"));
     let file = read(&rows);
     let names = ["two".to_string()];
     let one = page_with(
@@ -215,27 +215,6 @@ fn answers_about_groups_are_shown() {
         ">9,999<",
     ] {
         assert!(groups.contains(expected), "{expected} in {groups}");
-    }
-}
-
-#[test]
-fn several_outputs_per_pair_are_summarised() {
-    let mut outcome = small();
-    let mut results = Results::new(vec![
-        Output::new("shape", OutputKind::Fraction),
-        Output::new("direction", OutputKind::Fraction),
-        Output::new("duration", OutputKind::Number),
-    ]);
-    for pair in outcome.results.iter() {
-        let values = [0.25, 0.75, 120.0].map(Value::Number);
-        results.push(pair.a, pair.b, &values);
-    }
-    outcome.results = results;
-    let page = page_of(outcome);
-    assert!(page.contains("mean shape"), "the first is drawn");
-    let all = between(&page, "All numbers of a pair", "</table>");
-    for name in ["shape", "direction", "duration"] {
-        assert!(all.contains(name), "{name} in {all}");
     }
 }
 

@@ -1,0 +1,407 @@
+//! Two of one's own scanpaths side by side: how the metric aligns them, and where they recur.
+
+use super::Report;
+use super::numbers;
+use super::table::{Column, Field, folded, table};
+use maud::{Markup, html};
+use std::fmt::Write as _;
+use veilpath_metrics::{
+    Alignment, AlignmentStep, Alphabet, Comparison, Distance, Grid, NoAlignment, Scanpath,
+};
+
+/// Two scanpaths of the same stimulus, both on this machine.
+#[derive(Clone, Debug)]
+pub struct OwnPair {
+    /// Who looked.
+    pub participants: [String; 2],
+    /// At what.
+    pub stimulus: Option<String>,
+    /// What they looked at.
+    pub scanpaths: [Scanpath; 2],
+    /// The letters.
+    pub alphabet: Alphabet,
+    /// The metric of the plan, where it is known.
+    pub comparison: Option<Comparison>,
+    /// When two letters recur.
+    pub recurrence: Recurrence,
+}
+
+/// When two letters recur.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Recurrence {
+    /// They are the same.
+    SameLetter,
+    /// Their grid cells are at most this far from each other, in cells.
+    Within {
+        /// The grid of the letters.
+        grid: Grid,
+        /// The distance.
+        radius: f64,
+    },
+}
+
+impl Recurrence {
+    fn holds(self, a: u16, b: u16) -> bool {
+        match self {
+            Recurrence::SameLetter => a == b,
+            Recurrence::Within { grid, radius } => {
+                grid.distance(Distance::Euclidean, a, b) <= radius + 1e-9
+            }
+        }
+    }
+
+    fn in_words(self) -> String {
+        match self {
+            Recurrence::SameLetter => "both look at the same letter".into(),
+            Recurrence::Within { radius, .. } => {
+                format!(
+                    "the grid cells are at most {} apart",
+                    numbers::short(radius)
+                )
+            }
+        }
+    }
+}
+
+/// The most pairs that are shown.
+pub const MAX_PAIRS: usize = 20;
+
+/// The most columns of an alignment, and the most letters of a side of a recurrence plot.
+const MAX_COLUMNS: usize = 2000;
+const MAX_LETTERS: usize = 400;
+
+/// The most rows of a table.
+const MAX_ROWS: usize = 500;
+
+/// The side of a recurrence plot.
+const SIDE: f64 = 420.0;
+
+/// All pairs; nothing where there are none.
+pub(crate) fn section(report: &Report<'_>, pairs: &[OwnPair]) -> Markup {
+    html! {
+        @if !pairs.is_empty() {
+            section id="pairs" {
+                h2 { "Pairs of scanpaths" }
+                @for pair in pairs.iter().take(MAX_PAIRS) {
+                    h3 { (heading(pair)) }
+                    @if let Some(numbers) = numbers_of(report, pair) { p { "In the result file: " (numbers) "." } }
+                    (alignment(pair))
+                    (recurrence(pair))
+                }
+                @if pairs.len() > MAX_PAIRS {
+                    p class="note" { "The first " (MAX_PAIRS) " of " (numbers::counted(pairs.len(), "pair")) " are shown. A report can be made of one stimulus." }
+                }
+            }
+        }
+    }
+}
+
+fn heading(pair: &OwnPair) -> String {
+    let [first, second] = &pair.participants;
+    match &pair.stimulus {
+        Some(stimulus) => format!("{first} and {second}: {stimulus}"),
+        None => format!("{first} and {second}"),
+    }
+}
+
+/// The outputs of the pair in the result file, where it is there.
+fn numbers_of(report: &Report<'_>, pair: &OwnPair) -> Option<String> {
+    let file = report.file;
+    let stimulus = |at: usize| file.stimuli()[at].as_str();
+    let row = file.rows().find(|row| {
+        [&file.a()[row.a], &file.b()[row.b]] == [&pair.participants[0], &pair.participants[1]]
+            && row.stimulus.map(stimulus) == pair.stimulus.as_deref()
+    })?;
+    let shown = |(at, value): (usize, &veilpath_protocol::Value)| {
+        let number = value.number()?;
+        Some(format!(
+            "{} {}",
+            file.outputs()[at].name,
+            numbers::short(number)
+        ))
+    };
+    let shown: Vec<String> = row.values.iter().enumerate().filter_map(shown).collect();
+    (!shown.is_empty()).then(|| shown.join(", "))
+}
+
+/// A column of an alignment: the places in both scanpaths, from 0.
+struct AlignedColumn {
+    step: AlignmentStep,
+    places: [usize; 2],
+}
+
+fn alignment(pair: &OwnPair) -> Markup {
+    let Some(comparison) = &pair.comparison else {
+        return html! { p class="note" { "There is no alignment: the file does not name the metric. A result file in JSON does." } };
+    };
+    let [a, b] = &pair.scanpaths;
+    let alignment = match Alignment::of(comparison, a, b) {
+        Ok(alignment) => alignment,
+        Err(NoAlignment::Letters(_)) => {
+            return html! { p class="note" { "There is no alignment: the scanpaths have letters that the plan does not have." } };
+        }
+        Err(error) => return html! { p class="note" { "There is no alignment: " (error) "." } },
+    };
+    let mut columns = Vec::with_capacity(alignment.steps.len());
+    let mut places = alignment.start;
+    for &step in &alignment.steps {
+        columns.push(AlignedColumn { step, places });
+        places[0] += usize::from(step != AlignmentStep::Second);
+        places[1] += usize::from(step != AlignmentStep::First);
+    }
+    let letter = |side: usize, column: &AlignedColumn| {
+        let missing = [AlignmentStep::Second, AlignmentStep::First][side];
+        (column.step != missing).then(|| pair.scanpaths[side].letters()[column.places[side]])
+    };
+    let kind = |column: &AlignedColumn| match (letter(0, column), letter(1, column)) {
+        (Some(x), Some(y)) if x == y => Kind::Equal,
+        (Some(_), Some(_)) => Kind::Different,
+        _ => Kind::Gap,
+    };
+    let count = |wanted: Kind| {
+        columns
+            .iter()
+            .filter(|column| kind(column) == wanted)
+            .count()
+    };
+    let gaps = |step| {
+        alignment
+            .steps
+            .iter()
+            .filter(|&&other| other == step)
+            .count()
+    };
+    let [first, second] = &pair.participants;
+    let shown = |side: usize, column: &AlignedColumn| {
+        letter(side, column).map_or_else(|| "–".into(), |letter| pair.alphabet.letter_name(letter))
+    };
+    let rows: Vec<Vec<Field>> = columns
+        .iter()
+        .take(MAX_ROWS)
+        .enumerate()
+        .map(|(at, column)| {
+            let place = |side: usize| match letter(side, column) {
+                Some(_) => {
+                    let place = column.places[side] + 1;
+                    Field::number(numbers::count(place as u64), place as f64)
+                }
+                None => Field::none(),
+            };
+            vec![
+                Field::words((at + 1).to_string()),
+                place(0),
+                Field::words(shown(0, column)),
+                Field::words(shown(1, column)),
+                place(1),
+                Field::words(kind(column).name()),
+            ]
+        })
+        .collect();
+    let heads = [
+        Column::Words("column"),
+        Column::Numbers("place in the first"),
+        Column::Words("first"),
+        Column::Words("second"),
+        Column::Numbers("place in the second"),
+        Column::Words("what"),
+    ];
+    html! {
+        figure {
+            h4 { "Alignment" }
+            p {
+                "Above " (first) ", below " (second) ": "
+                (numbers::counted(columns.len(), "column")) ", of which " (count(Kind::Equal)) " equal and " (count(Kind::Different)) " different; "
+                (gaps(AlignmentStep::First)) " letters only above, " (gaps(AlignmentStep::Second)) " only below."
+                (left_out(&alignment, pair))
+            }
+            div class="alignment" role="img" aria-label="The alignment: the table below says the same" {
+                @for column in columns.iter().take(MAX_COLUMNS) {
+                    @let kind = kind(column);
+                    span class=(kind.class()) { b { (shown(0, column)) } i { (kind.mark()) } b { (shown(1, column)) } }
+                }
+            }
+            @if columns.len() > MAX_COLUMNS { p class="note" { "The first " (MAX_COLUMNS) " columns are shown." } }
+            (folded("Alignment as a table", &table("The alignment, column by column", &heads, &rows)))
+            @if columns.len() > MAX_ROWS { p class="note" { "The table has the first " (MAX_ROWS) " columns." } }
+        }
+    }
+}
+
+/// What a local alignment leaves out.
+fn left_out(alignment: &Alignment, pair: &OwnPair) -> String {
+    let lengths = alignment.lengths();
+    let parts = [0, 1].map(|side| {
+        let (start, length) = (alignment.start[side], lengths[side]);
+        let whole = pair.scanpaths[side].len();
+        (length < whole).then(|| match length {
+            0 => format!("no letter of {}", pair.participants[side]),
+            _ => format!(
+                "letters {} to {} of the {whole} of {}",
+                start + 1,
+                start + length,
+                pair.participants[side]
+            ),
+        })
+    });
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    match parts.is_empty() {
+        true => String::new(),
+        false => format!(" The best alignment is of a part: {}.", parts.join(", ")),
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Equal,
+    Different,
+    Gap,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Equal => "equal",
+            Kind::Different => "different",
+            Kind::Gap => "gap",
+        }
+    }
+
+    fn class(self) -> &'static str {
+        match self {
+            Kind::Equal => "equal",
+            Kind::Different => "different",
+            Kind::Gap => "gap",
+        }
+    }
+
+    /// So that the colours are not needed.
+    fn mark(self) -> &'static str {
+        match self {
+            Kind::Equal => "|",
+            Kind::Different => "×",
+            Kind::Gap => "\u{a0}",
+        }
+    }
+}
+
+fn recurrence(pair: &OwnPair) -> Markup {
+    let [a, b] = pair.scanpaths.each_ref().map(|scanpath| {
+        let letters = scanpath.letters();
+        &letters[..letters.len().min(MAX_LETTERS)]
+    });
+    let recurs = |i: usize, j: usize| pair.recurrence.holds(a[i], b[j]);
+    let points = (0..a.len()).flat_map(|i| (0..b.len()).map(move |j| (i, j)));
+    let points = points.filter(|&(i, j)| recurs(i, j)).count();
+    if a.is_empty() || b.is_empty() {
+        return html! {};
+    }
+    let share = 100.0 * points as f64 / (a.len() * b.len()) as f64;
+    let cut = pair
+        .scanpaths
+        .iter()
+        .any(|scanpath| scanpath.len() > MAX_LETTERS);
+    let [first, second] = &pair.participants;
+    html! {
+        figure {
+            h4 { "Recurrence" }
+            p {
+                "A square is a letter of " (first) " (down) and a letter of " (second) " (across) where " (pair.recurrence.in_words()) ": "
+                (numbers::counted(points, "point")) ", " (numbers::short(share)) " % of " (numbers::count((a.len() * b.len()) as u64))
+                ". Squares along a diagonal are places that both visit in the same order."
+                @if cut { " The first " (MAX_LETTERS) " letters are shown and counted." }
+            }
+            (dots([a.len(), b.len()], &recurs))
+            (recurrence_table(pair, [a, b], &recurs))
+        }
+    }
+}
+
+/// The plot; squares next to each other are one piece of the path.
+fn dots([m, n]: [usize; 2], recurs: &dyn Fn(usize, usize) -> bool) -> Markup {
+    let unit = (SIDE / m.max(n) as f64).min(16.0);
+    let (wide, high) = (unit * n as f64, unit * m as f64);
+    let (left, top) = (34.0, 24.0);
+    let mut path = String::new();
+    for i in 0..m {
+        let mut j = 0;
+        while j < n {
+            let run = (j..n).take_while(|&j| recurs(i, j)).count();
+            if run > 0 {
+                let (x, y) = (left + unit * j as f64, top + unit * i as f64);
+                let long = unit * run as f64;
+                let _ = write!(path, "M{x:.1} {y:.1}h{long:.1}v{unit:.1}h-{long:.1}z");
+            }
+            j += run + 1;
+        }
+    }
+    let ticks = |count: usize| -> Vec<f64> {
+        let ticks = numbers::ticks(1.0, count as f64, 5).into_iter();
+        let whole = ticks.filter(|tick| tick.fract() == 0.0 && (1.0..=count as f64).contains(tick));
+        whole.collect()
+    };
+    let middle = |tick: f64| unit * (tick - 0.5);
+    html! {
+        svg class="recurrence" viewBox=(format!("0 0 {:.0} {:.0}", left + wide + 12.0, top + high + 4.0)) width=(format!("{:.0}", left + wide + 12.0))
+            height=(format!("{:.0}", top + high + 4.0)) role="img" aria-label="Recurrence plot: the table below has the same points" {
+            g class="axis" {
+                @for tick in ticks(n) { text x=(format!("{:.1}", left + middle(tick))) y=(top - 8.0) text-anchor="middle" { (numbers::short(tick)) } }
+                @for tick in ticks(m) { text x=(left - 7.0) y=(format!("{:.1}", top + middle(tick))) text-anchor="end" dominant-baseline="central" { (numbers::short(tick)) } }
+            }
+            path class="dots" d=(path) {}
+            rect class="frame" x=(left) y=(top) width=(format!("{wide:.1}")) height=(format!("{high:.1}")) {}
+        }
+    }
+}
+
+fn recurrence_table(
+    pair: &OwnPair,
+    [a, b]: [&[u16]; 2],
+    recurs: &dyn Fn(usize, usize) -> bool,
+) -> Markup {
+    let rows: Vec<Vec<Field>> = a
+        .iter()
+        .enumerate()
+        .map(|(i, &letter)| {
+            let places: Vec<usize> = (0..b.len()).filter(|&j| recurs(i, j)).collect();
+            let mut listed: Vec<String> = places
+                .iter()
+                .take(30)
+                .map(|j| (j + 1).to_string())
+                .collect();
+            if places.len() > listed.len() {
+                listed.push("…".into());
+            }
+            vec![
+                Field::number((i + 1).to_string(), (i + 1) as f64),
+                Field::words(pair.alphabet.letter_name(letter)),
+                Field::number(numbers::count(places.len() as u64), places.len() as f64),
+                Field::words(listed.join(", ")),
+            ]
+        })
+        .collect();
+    let columns = [
+        Column::Words("place in the first"),
+        Column::Words("letter"),
+        Column::Numbers("points"),
+        Column::Words("places in the second"),
+    ];
+    folded(
+        "Recurrence as a table",
+        &table("Where each letter of the first recurs", &columns, &rows),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_recur_within_a_radius() {
+        let grid = Grid::new(3, 3).unwrap();
+        let within = |radius| Recurrence::Within { grid, radius };
+        assert!(Recurrence::SameLetter.holds(4, 4) && !Recurrence::SameLetter.holds(4, 5));
+        // Cell 4 is the centre: 1 is above it, 0 is at a corner.
+        assert!(within(1.0).holds(4, 1) && !within(1.0).holds(4, 0));
+        assert!(within(f64::sqrt(2.0)).holds(4, 0));
+    }
+}

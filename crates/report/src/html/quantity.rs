@@ -1,0 +1,232 @@
+//! What is drawn: the outputs of a pair, and what their numbers mean.
+
+use crate::result_file::{ResultFile, Row};
+use veilpath_protocol::{Output, OutputKind, Value};
+
+/// What is drawn: one output of every pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Quantity<'a> {
+    /// Which of the values of a pair it is.
+    output: usize,
+    /// Its name, for headings.
+    pub(crate) name: &'a str,
+    pub(crate) kind: OutputKind,
+    /// What a bit says.
+    pub(crate) threshold: ThresholdSide,
+    /// The unit of its numbers.
+    pub(crate) unit: Option<&'static str>,
+    /// Whether the file says nothing about its kind.
+    pub(crate) is_from_csv: bool,
+    /// The output that is shown in the tables next to it, and its name.
+    beside: Option<(usize, &'a str)>,
+}
+
+/// Which scores set the bit of a pair, in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ThresholdSide {
+    /// Those of at most the threshold: a distance, or a file that does not say.
+    AtMost,
+    /// Those of at least the threshold: a similarity.
+    AtLeast,
+}
+
+impl ThresholdSide {
+    fn of(file: &ResultFile) -> Self {
+        match file.outcome() {
+            Some(outcome) if !outcome.spec.metric.is_distance() => ThresholdSide::AtLeast,
+            _ => ThresholdSide::AtMost,
+        }
+    }
+
+    /// After a noun: pairs …
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            ThresholdSide::AtMost => "within the threshold",
+            ThresholdSide::AtLeast => "reaching the threshold",
+        }
+    }
+
+    /// A pair …
+    pub(crate) fn of_one(self) -> &'static str {
+        match self {
+            ThresholdSide::AtMost => "is within the threshold",
+            ThresholdSide::AtLeast => "reaches the threshold",
+        }
+    }
+
+    /// Some pairs …
+    pub(crate) fn of_some(self, pairs: usize) -> &'static str {
+        match (self, pairs) {
+            (_, 1) => self.of_one(),
+            (ThresholdSide::AtMost, _) => "are within the threshold",
+            (ThresholdSide::AtLeast, _) => "reach the threshold",
+        }
+    }
+
+    /// A pair without the bit …
+    pub(crate) fn not_of_one(self) -> &'static str {
+        match self {
+            ThresholdSide::AtMost => "is not within the threshold",
+            ThresholdSide::AtLeast => "does not reach the threshold",
+        }
+    }
+
+    /// The heading of a column or a legend.
+    pub(crate) fn heading(self) -> &'static str {
+        match self {
+            ThresholdSide::AtMost => "within",
+            ThresholdSide::AtLeast => "reached",
+        }
+    }
+}
+
+/// Which numbers mean that two scanpaths are alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Alike {
+    /// A distance.
+    Smaller,
+    /// A similarity.
+    Greater,
+}
+
+/// An output that is not in the file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the result file has no output {0:?}")]
+pub struct NoSuchOutput(pub String);
+
+impl<'a> Quantity<'a> {
+    /// The outputs of these names. Where none is named, all of them; but a score and its similarity are one, and so is a bit.
+    pub(crate) fn all(file: &'a ResultFile, only: &[String]) -> Result<Vec<Self>, NoSuchOutput> {
+        let outputs = file.outputs();
+        if !only.is_empty() {
+            let place = |name: &String| {
+                let place = outputs.iter().position(|output| &output.name == name);
+                place.ok_or_else(|| NoSuchOutput(name.clone()))
+            };
+            let named = only.iter().map(|name| Ok(Self::at(file, place(name)?)));
+            return named.collect();
+        }
+        let one = |output: &Output| ["score", "similarity", "within"].contains(&&*output.name);
+        if outputs.iter().all(one) {
+            return Ok(vec![Self::of(file)]);
+        }
+        Ok((0..outputs.len())
+            .map(|place| Self::at(file, place))
+            .collect())
+    }
+
+    /// The first output from 0 to 1 that every pair has, else the first that says what is alike, else the first; with the
+    /// score beside it.
+    fn of(file: &'a ResultFile) -> Self {
+        let outputs = file.outputs();
+        let complete = |&output: &usize| {
+            let value = |row: Row<'_>| row.values.get(output).copied();
+            file.rows().all(|row| value(row) != Some(Value::Missing))
+        };
+        let of_kind = |fits: fn(OutputKind) -> bool| {
+            (0..outputs.len()).find(move |&at| fits(outputs[at].kind))
+        };
+        let output = of_kind(|kind| kind == OutputKind::Fraction)
+            .filter(complete)
+            .or_else(|| of_kind(|kind| kind != OutputKind::Number && kind != OutputKind::Fraction))
+            .unwrap_or_default();
+        let first = outputs.first().filter(|_| output > 0);
+        Self {
+            beside: first.map(|first| (0, first.name.as_str())),
+            ..Self::at(file, output)
+        }
+    }
+
+    /// The output at this place.
+    fn at(file: &'a ResultFile, place: usize) -> Self {
+        let output = file.outputs().get(place);
+        let threshold = ThresholdSide::of(file);
+        let metric = file.outcome().map(|outcome| outcome.spec.metric.name());
+        Self {
+            output: place,
+            threshold,
+            name: match output {
+                Some(output) if output.kind == OutputKind::Bit => threshold.name(),
+                output => output.map_or("", |output| &output.name),
+            },
+            kind: output.map_or(OutputKind::Number, |output| output.kind),
+            unit: metric.and_then(unit),
+            is_from_csv: metric.is_none(),
+            beside: None,
+        }
+    }
+
+    /// The number of a pair; a bit is 1 or 0.
+    pub(crate) fn value(self, row: Row<'_>) -> Option<f64> {
+        number(*row.values.get(self.output)?)
+    }
+
+    /// The number that is shown next to it.
+    pub(crate) fn value_beside(self, row: Row<'_>) -> Option<f64> {
+        number(*row.values.get(self.beside?.0)?)
+    }
+
+    /// The name of the number that is shown next to it.
+    pub(crate) fn name_beside(self) -> &'a str {
+        self.beside.map_or("", |(_, name)| name)
+    }
+
+    /// Its name with the unit, for axes and the heads of columns.
+    pub(crate) fn label(self) -> String {
+        match self.unit {
+            Some(unit) => format!("{} ({unit})", self.name),
+            None => self.name.to_string(),
+        }
+    }
+
+    /// A number in words, with the unit.
+    pub(crate) fn with_unit(self, number: String) -> String {
+        match self.unit {
+            Some(unit) => format!("{number} {unit}"),
+            None => number,
+        }
+    }
+
+    pub(crate) fn is_bit(self) -> bool {
+        self.kind == OutputKind::Bit
+    }
+
+    /// Which numbers are more alike.
+    pub(crate) fn alike(self) -> Option<Alike> {
+        match self.kind {
+            OutputKind::Similarity | OutputKind::Fraction | OutputKind::Bit => Some(Alike::Greater),
+            OutputKind::Distance => Some(Alike::Smaller),
+            OutputKind::Number => None,
+        }
+    }
+
+    /// For tests of figures.
+    #[cfg(test)]
+    pub(crate) fn of_kind(kind: OutputKind) -> Self {
+        Self {
+            output: 0,
+            name: "score",
+            kind,
+            threshold: ThresholdSide::AtMost,
+            unit: None,
+            is_from_csv: false,
+            beside: None,
+        }
+    }
+}
+
+fn number(value: Value) -> Option<f64> {
+    match value {
+        Value::Missing => None,
+        Value::Number(number) => Some(number),
+        Value::Bit(bit) => Some(f64::from(u8::from(bit))),
+    }
+}
+
+/// The unit of a metric's numbers, by the metric's name; `None` where they have none.
+fn unit(metric: &str) -> Option<&'static str> {
+    match metric {
+        "crqa" => Some("%"),
+        _ => None,
+    }
+}

@@ -1,0 +1,130 @@
+//! Tables over all views: the spread by stimulus, and by output.
+
+use super::Report;
+use super::histogram::Spread;
+use super::numbers;
+use super::quantity::Quantity;
+use super::table::{Column, Field, table};
+use super::view::{MAX_VIEWS, View};
+use maud::{Markup, html};
+
+/// One line for each stimulus that is drawn.
+pub(crate) fn by_stimulus(report: &Report<'_>) -> Markup {
+    let of_output = |output: usize| {
+        let views = report.views.views.iter();
+        views.filter(move |view| view.output == output && !view.mean)
+    };
+    let shown = of_output(0).count();
+    html! {
+        @if shown > 1 {
+            section {
+                h2 { "By stimulus" }
+                @for (output, &quantity) in report.views.quantities.iter().enumerate() {
+                    (of_stimuli(&of_output(output).collect::<Vec<_>>(), quantity))
+                }
+                @if report.views.left_out > 0 {
+                    p class="note" {
+                        "The first " (shown) " stimuli are shown; " (report.views.left_out) " more are in the mean only"
+                        @if shown < MAX_VIEWS { ", because the page shows several outputs" }
+                        ". A report can be made of them by name."
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn of_stimuli(views: &[&View<'_>], quantity: Quantity<'_>) -> Markup {
+    let decimals =
+        numbers::spread_decimals(views.iter().flat_map(|view| view.values.iter().copied()));
+    let rows = views
+        .iter()
+        .map(|view| stimulus_row(view, quantity, decimals));
+    let rows: Vec<Vec<Field>> = rows.collect();
+    let mut columns = vec![Column::Words("stimulus"), Column::Numbers("pairs")];
+    let of_bits = [quantity.threshold.heading(), "share"];
+    let names: &[&str] = match quantity.is_bit() {
+        true => &of_bits,
+        false => &["mean", "standard deviation", "least", "greatest"],
+    };
+    columns.extend(names.iter().map(|name| Column::Numbers(name)));
+    let caption = match quantity.is_bit() {
+        true => format!("Pairs {} by stimulus", quantity.name),
+        false => format!("Spread of {} by stimulus", quantity.label()),
+    };
+    table(&caption, &columns, &rows)
+}
+
+fn stimulus_row(view: &View<'_>, quantity: Quantity<'_>, decimals: Option<usize>) -> Vec<Field> {
+    let pairs = view.values.len();
+    let count = |number: usize| Field::number(numbers::count(number as u64), number as f64);
+    let mut fields = vec![Field::words(&view.title), count(pairs)];
+    let spread = Spread::of(&view.values);
+    if quantity.is_bit() {
+        let within = view.values.iter().filter(|&&value| value == 1.0).count();
+        fields.push(count(within));
+        fields.push(spread.map_or_else(Field::none, |spread| {
+            let share = spread.mean;
+            Field::number(format!("{} %", numbers::fixed(share * 100.0, 1)), share)
+        }));
+        return fields;
+    }
+    let of = |pick: fn(&Spread) -> Option<f64>| {
+        let number = spread.as_ref().and_then(pick);
+        number.map_or_else(Field::none, |value| {
+            Field::number(numbers::aligned(value, decimals), value)
+        })
+    };
+    fields.extend([
+        of(|s| Some(s.mean)),
+        of(|s| s.deviation),
+        of(|s| Some(s.least)),
+        of(|s| Some(s.greatest)),
+    ]);
+    fields
+}
+
+/// One line for each output, where there are several.
+pub(crate) fn by_output(report: &Report<'_>) -> Markup {
+    if report.views.quantities.len() < 2 {
+        return html! {};
+    }
+    let row = |view: &View<'_>| {
+        let spread = Spread::of(&view.values);
+        let count = |count: usize| Field::number(numbers::count(count as u64), count as f64);
+        let mut fields = vec![
+            Field::words(view.quantity.label()),
+            count(view.values.len()),
+            count(view.undefined),
+        ];
+        let picks: [fn(&Spread) -> Option<f64>; 4] = [
+            |s| Some(s.mean),
+            |s| s.deviation,
+            |s| Some(s.least),
+            |s| Some(s.greatest),
+        ];
+        fields.extend(picks.map(|pick| {
+            let found = spread.as_ref().and_then(|s| Some((pick(s)?, s.decimals)));
+            found.map_or_else(Field::none, |(value, decimals)| {
+                Field::number(numbers::aligned(value, decimals), value)
+            })
+        }));
+        fields
+    };
+    let rows: Vec<Vec<Field>> = report.views.first_of_each().map(row).collect();
+    let columns = [
+        Column::Words("output"),
+        Column::Numbers("pairs"),
+        Column::Numbers("undefined"),
+        Column::Numbers("mean"),
+        Column::Numbers("standard deviation"),
+        Column::Numbers("least"),
+        Column::Numbers("greatest"),
+    ];
+    html! {
+        section {
+            h2 { "All outputs" }
+            (table("Spread of each output over all pairs", &columns, &rows))
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! How often each letter of one's own scanpaths follows each other letter.
+
+use super::heat_map::{cut_to, n};
+use super::letters::Letters;
+use super::numbers;
+use super::page::choice;
+use super::scanpaths::{Own, asked};
+use super::table::{Column, Field, folded, table};
+use maud::{Markup, html};
+use std::collections::BTreeMap;
+use veilpath_metrics::Entry;
+
+/// The most stimuli that have a matrix.
+const MAX_STIMULI: usize = 20;
+
+/// The most letters of a matrix, and the most rows of its table.
+const MAX_LETTERS: usize = 52;
+const MAX_ROWS: usize = 300;
+
+/// More tiles than this have no words for the pointer.
+const MAX_TITLES: usize = 600;
+
+/// Counts by the first letter and the next.
+type Counts = BTreeMap<(u16, u16), u64>;
+
+/// A matrix of all stimuli and of each.
+pub(crate) fn section(own: &Own<'_>, letters: &Letters, stimuli: &[String]) -> Markup {
+    let all = asked(own, stimuli);
+    let mut names: Vec<Option<&str>> = Vec::new();
+    for entry in &all {
+        if !names.contains(&entry.stimulus.as_deref()) {
+            names.push(entry.stimulus.as_deref());
+        }
+    }
+    let mut parts: Vec<(String, Counts)> = Vec::new();
+    if names.len() > 1 {
+        let title = format!("all {} stimuli", names.len());
+        parts.push((title, counted(all.iter().copied())));
+    }
+    for &name in names.iter().take(MAX_STIMULI) {
+        let entries = all.iter().filter(|entry| entry.stimulus.as_deref() == name);
+        let title = name.unwrap_or("all scanpaths").to_string();
+        parts.push((title, counted(entries.copied())));
+    }
+    let titles: Vec<&str> = parts.iter().map(|(title, _)| title.as_str()).collect();
+    html! {
+        section id="transitions" {
+            h2 { "Transitions" }
+            p { "A tile is the share of a letter's transitions that lead to the next letter: every row sums to 100 %. The diagonal is a letter that follows itself." }
+            @if parts.len() > 1 {
+                div class="controls choose" { (choice("pick-transitions", "Show ", "transitions", &titles)) }
+            }
+            @for (number, (title, counts)) in parts.iter().enumerate() {
+                figure class="transitions view" data-transitions=(number) {
+                    @if parts.len() > 1 { h3 { (title) } }
+                    (drawing(counts, letters, title))
+                    (as_table(counts, letters, title))
+                }
+            }
+            @if names.len() > MAX_STIMULI {
+                p class="note" { "The first " (MAX_STIMULI) " of " (names.len()) " stimuli have a matrix. A report can be made of others by name." }
+            }
+        }
+    }
+}
+
+fn counted<'a>(entries: impl Iterator<Item = &'a Entry>) -> Counts {
+    let mut counts = Counts::new();
+    for entry in entries {
+        for pair in entry.scanpath.letters().windows(2) {
+            if let &[from, to] = pair {
+                *counts.entry((from, to)).or_default() += 1;
+            }
+        }
+    }
+    counts
+}
+
+/// How many transitions start at each letter.
+fn totals(counts: &Counts) -> BTreeMap<u16, u64> {
+    let mut totals = BTreeMap::new();
+    for (&(from, _), &count) in counts {
+        *totals.entry(from).or_default() += count;
+    }
+    totals
+}
+
+fn drawing(counts: &Counts, letters: &Letters, title: &str) -> Markup {
+    if counts.is_empty() {
+        return html! { p class="note" { "There are no transitions: no scanpath has two letters." } };
+    }
+    let totals = totals(counts);
+    let mut visits: BTreeMap<u16, u64> = BTreeMap::new();
+    for (&(from, to), &count) in counts {
+        *visits.entry(from).or_default() += count;
+        *visits.entry(to).or_default() += count;
+    }
+    let all = visits.len();
+    let mut lines: Vec<u16> = visits.keys().copied().collect();
+    lines.sort_by_key(|letter| std::cmp::Reverse(visits[letter]));
+    lines.truncate(MAX_LETTERS);
+    lines.sort_unstable();
+    let place: BTreeMap<u16, usize> = lines.iter().copied().zip(0..).collect();
+    let tile = (480.0 / lines.len() as f64).clamp(15.0, 34.0);
+    let label = |letter: u16| cut_to(&letters.name(letter), 12);
+    let longest = lines
+        .iter()
+        .map(|&letter| label(letter).chars().count())
+        .max();
+    let room = 10.0 + 7.5 * longest.unwrap_or(1) as f64;
+    let (left, top) = (room + 20.0, room + 22.0);
+    let side = tile * lines.len() as f64;
+    let (width, height) = (left + side + 4.0, top + side + 4.0);
+    let middle = |at: usize| tile * (at as f64 + 0.5);
+    let tiles = counts.iter().filter_map(|(&(from, to), &count)| {
+        Some((*place.get(&from)?, *place.get(&to)?, from, to, count))
+    });
+    let share = |from: u16, count: u64| count as f64 / totals[&from].max(1) as f64;
+    let has_titles = counts.len() <= MAX_TITLES;
+    html! {
+        div class="scroll" tabindex="0" role="region" aria-label=(format!("Transitions: {title}")) {
+            svg viewBox=(format!("0 0 {width:.0} {height:.0}")) width=(format!("{width:.0}")) height=(format!("{height:.0}")) role="img" aria-label=(format!("Transitions of {title}: the table below has the same numbers")) {
+                g class="axis" {
+                    text x=(n(left)) y="13" { "to →" }
+                    text transform=(format!("translate(13 {}) rotate(-90)", n(top))) text-anchor="end" { "← from" }
+                    @for (at, &letter) in lines.iter().enumerate() {
+                        text x=(n(left - 5.0)) y=(n(top + middle(at))) text-anchor="end" dominant-baseline="central" { (label(letter)) }
+                        text transform=(format!("translate({} {}) rotate(-90)", n(left + middle(at)), n(top - 5.0))) dominant-baseline="central" { (label(letter)) }
+                    }
+                }
+                @for (row, column, from, to, count) in tiles {
+                    @let share = share(from, count);
+                    rect class="share" x=(n(left + tile * column as f64)) y=(n(top + tile * row as f64)) width=(n(tile)) height=(n(tile))
+                        fill-opacity=(format!("{:.2}", 0.12 + 0.88 * share)) {
+                        @if has_titles { title { (label(from)) " → " (label(to)) ": " (numbers::count(count)) " of " (numbers::count(totals[&from])) " (" (percent(share)) ")" } }
+                    }
+                }
+                path class="cells" d=(lines_between(left, top, tile, lines.len())) {}
+            }
+        }
+        @if all > MAX_LETTERS {
+            p class="note" { "The " (MAX_LETTERS) " most frequent of " (all) " letters are drawn; rows are shares of all transitions." }
+        }
+    }
+}
+
+fn lines_between(left: f64, top: f64, tile: f64, count: usize) -> String {
+    let side = tile * count as f64;
+    let line = |at: usize| {
+        let at = tile * at as f64;
+        format!(
+            "M{} {}h{s}M{} {}v{s}",
+            n(left),
+            n(top + at),
+            n(left + at),
+            n(top),
+            s = n(side)
+        )
+    };
+    (0..=count).map(line).collect()
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", numbers::fixed(share * 100.0, 1))
+}
+
+fn as_table(counts: &Counts, letters: &Letters, title: &str) -> Markup {
+    let totals = totals(counts);
+    let mut sorted: Vec<(&(u16, u16), &u64)> = counts.iter().collect();
+    sorted.sort_by_key(|&(pair, &count)| (std::cmp::Reverse(count), pair));
+    let rows: Vec<Vec<Field>> = sorted
+        .iter()
+        .take(MAX_ROWS)
+        .map(|&(&(from, to), &count)| {
+            let share = count as f64 / totals[&from].max(1) as f64;
+            vec![
+                Field::words(letters.name(from)),
+                Field::words(letters.name(to)),
+                Field::number(numbers::count(count), count as f64),
+                Field::number(percent(share), share),
+            ]
+        })
+        .collect();
+    let columns = [
+        Column::Words("from"),
+        Column::Words("to"),
+        Column::Numbers("transitions"),
+        Column::Numbers("share of from"),
+    ];
+    let caption = match counts.len() > MAX_ROWS {
+        true => format!("The {MAX_ROWS} most frequent transitions of {title}"),
+        false => format!("Transitions of {title}"),
+    };
+    html! {
+        @if !counts.is_empty() { (folded("Transitions as a table", &table(&caption, &columns, &rows))) }
+    }
+}

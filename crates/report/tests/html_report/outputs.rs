@@ -1,0 +1,191 @@
+//! Result files with several outputs.
+
+use super::{between, page_of, page_with, read};
+use crate::common;
+use veilpath_protocol::{Outcome, Output, OutputKind, Results, Value};
+use veilpath_report::ResultFile;
+use veilpath_report::html::{NotInFile, Options, Report};
+
+const NONE: f64 = f64::NAN;
+
+/// Two stimuli, two participants each; `det` and `shift` are undefined for some pairs, and `shift` for all of one.
+fn outcome() -> Outcome {
+    let rows = [
+        ("p", "x", "cows", [25.0, 40.0, -3.5, 4.0]),
+        ("p", "y", "cows", [0.0, NONE, NONE, 9.0]),
+        ("q", "x", "cows", [12.5, 0.0, NONE, 6.0]),
+        ("q", "y", "cows", [50.0, 80.0, NONE, 1.0]),
+        ("p", "x", "boat", [20.0, 30.0, 2.0, 5.0]),
+        ("q", "y", "boat", [0.0, NONE, NONE, 8.0]),
+    ];
+    let values = rows.map(|(.., numbers)| {
+        numbers.map(|number| match number.is_nan() {
+            true => Value::Missing,
+            false => Value::Number(number),
+        })
+    });
+    let rows: Vec<(&str, &str, &str, &[Value])> = rows
+        .iter()
+        .zip(&values)
+        .map(|(&(a, b, stimulus, _), values)| (a, b, stimulus, values.as_slice()))
+        .collect();
+    let mut outcome = common::outcome(common::spec("score"), &rows);
+    let mut results = Results::new(vec![
+        Output::new("rec", OutputKind::Similarity),
+        Output::new("det", OutputKind::Similarity),
+        Output::new("shift", OutputKind::Number),
+        Output::new("far", OutputKind::Distance),
+    ]);
+    for (pair, values) in outcome.results.iter().zip(&values) {
+        results.push(pair.a, pair.b, values);
+    }
+    outcome.results = results;
+    outcome
+}
+
+fn view(page: &str, heading: &str) -> String {
+    let heading = format!("<h2>{heading}</h2>");
+    between(page, &heading, "</section>").to_string()
+}
+
+#[test]
+fn every_output_has_a_view_of_every_stimulus() {
+    let page = page_of(outcome());
+    assert_eq!(page.matches("class=\"view\"").count(), 4 * 3);
+    for output in ["rec", "det", "shift", "far"] {
+        for part in ["Mean over 2 stimuli", "cows", "boat"] {
+            assert!(page.contains(&format!("<h2>{output}: {part}</h2>")));
+        }
+    }
+    let outputs = between(&page, "id=\"pick-output\"", "</select>");
+    assert!(
+        outputs.contains("<option value=\"2\">shift</option>"),
+        "{outputs}"
+    );
+    assert!(page.contains("data-output=\"2\" data-part=\"1\""));
+    let summary = between(&page, "class=\"summary\"", "</dl>");
+    for expected in ["<dt>pairs</dt><dd>6</dd>", "mean rec", "mean far"] {
+        assert!(summary.contains(expected), "{expected} in {summary}");
+    }
+}
+
+#[test]
+fn bright_is_alike_only_where_an_output_says_so() {
+    let page = page_of(outcome());
+    assert!(view(&page, "rec: cows").contains("A large rec means most alike."));
+    assert!(view(&page, "far: cows").contains("A small far means most alike."));
+    for (output, is_said) in [("rec", true), ("far", true), ("shift", false)] {
+        let view = view(&page, &format!("{output}: cows"));
+        assert_eq!(view.contains("bright: alike"), is_said, "{output}");
+    }
+    let shift = view(&page, "shift: cows");
+    assert!(shift.contains("shift does not say which of two pairs is more alike"));
+    assert!(!shift.contains("A result file in JSON does"), "this is one");
+    // The scale of a distance runs the other way: its least number has the brightest colour.
+    let ramp = |output: &str| {
+        let view = view(&page, &format!("{output}: cows"));
+        between(&view, "<linearGradient", "</linearGradient>").to_string()
+    };
+    assert!(ramp("far").contains("offset=\"0%\" stop-color=\"#f7ed6c\""));
+    assert!(ramp("rec").contains("offset=\"100%\" stop-color=\"#f7ed6c\""));
+}
+
+#[test]
+fn undefined_numbers_are_not_called_missing_pairs() {
+    let page = page_of(outcome());
+    let det = view(&page, "det: cows");
+    assert!(det.contains("Hatched: undefined (1 pair)."), "{det}");
+    assert!(
+        det.contains("3 pairs: mean 40.00") && det.contains("For 1 more pair it is undefined.")
+    );
+    assert!(det.contains(">undefined</td>"), "in the table");
+    // The only pair of q with a number is that with nobody, and yet q has a row.
+    let shift = view(&page, "shift: cows");
+    assert!(shift.contains("<th scope=\"row\">q</th>"), "{shift}");
+    assert!(shift.contains("Hatched: undefined (3 pairs)."));
+    let boat = view(&page, "rec: boat");
+    assert!(boat.contains("Hatched: not compared (2 pairs)."), "{boat}");
+    let both = view(&page, "det: boat");
+    assert!(both.contains("Hatched: not compared (2 pairs), undefined (1 pair)."));
+    let all = between(&page, "<h2>All outputs</h2>", "</section>");
+    let row = between(all, "<th scope=\"row\">shift</th>", "</tr>");
+    assert!(row.contains(">2<") && row.contains(">4<"), "{row}");
+}
+
+#[test]
+fn an_output_without_any_number_has_no_heat_map() {
+    let page = page_with(
+        &read("a,b,stimulus,rec,det\np,x,,4,\np,y,,5,\n"),
+        Options::default(),
+    );
+    assert!(view(&page, "det: All pairs").contains("There is no heat map: no pair has a number."));
+    assert!(view(&page, "rec: All pairs").contains("class=\"heat\""));
+}
+
+#[test]
+fn outputs_can_be_chosen_by_name() {
+    let file = ResultFile::from(outcome());
+    let names = ["far".to_string()];
+    let options = Options {
+        outputs: &names,
+        ..Options::default()
+    };
+    let page = page_with(&file, options);
+    assert_eq!(page.matches("class=\"view\"").count(), 3);
+    assert!(page.contains("mean far") && !page.contains("mean rec"));
+    let names = ["near".to_string()];
+    let options = Options {
+        outputs: &names,
+        ..Options::default()
+    };
+    let refused = Report::new(&file, options).err();
+    assert!(matches!(refused, Some(NotInFile::Output(_))));
+    // A score has its similarity beside it, and can be drawn itself.
+    let small = ResultFile::from(common::small());
+    let names = ["score".to_string()];
+    let options = Options {
+        outputs: &names,
+        ..Options::default()
+    };
+    let page = page_with(&small, options);
+    assert!(page.contains("A small score means most alike.") && page.contains("mean score"));
+}
+
+/// Some other output may be alike in both directions, without everybody being most like themselves.
+#[test]
+fn a_map_needs_everybody_to_be_most_like_themselves() {
+    let ids = ["p", "q", "r"];
+    let rec = [[10.0, 30.0, 5.0], [30.0, 20.0, 8.0], [5.0, 8.0, 40.0]];
+    let values: Vec<[Value; 2]> = (0..9)
+        .map(|at| [Value::Number(rec[at / 3][at % 3]), Value::Missing])
+        .collect();
+    let rows: Vec<(&str, &str, &str, &[Value])> = (0..9)
+        .map(|at| (ids[at / 3], ids[at % 3], "", values[at].as_slice()))
+        .collect();
+    let mut outcome = common::outcome(common::spec("score"), &rows);
+    let mut results = Results::new(vec![
+        Output::new("rec", OutputKind::Similarity),
+        Output::new("det", OutputKind::Similarity),
+    ]);
+    for pair in outcome.results.iter() {
+        results.push(pair.a, pair.b, pair.values);
+    }
+    outcome.results = results;
+    outcome.one_cohort = true;
+    let page = page_of(outcome);
+    let rec = view(&page, "rec: All pairs");
+    assert!(rec.contains("somebody is more like another"), "{rec}");
+    assert!(rec.contains("3 pairs: mean 14.33"), "each pair once");
+    assert!(page.contains("<dt>pairs</dt><dd>3</dd>"));
+}
+
+#[test]
+fn many_outputs_of_many_stimuli_are_bounded() {
+    let mut text = String::from("a,b,stimulus,u,v,w,x\n");
+    for stimulus in 0..30 {
+        text.push_str(&format!("p,q,s{stimulus},1,2,3,4\n"));
+    }
+    let page = page_with(&read(&text), Options::default());
+    assert_eq!(page.matches("class=\"view\"").count(), 4 * (10 + 1));
+    assert!(page.contains("The first 10 stimuli are shown; 20 more are in the mean only, because the page shows several outputs"));
+}
