@@ -234,6 +234,35 @@ fn the_page_shows_only_ids_and_scores_of_the_other_side() {
 }
 
 #[test]
+fn two_scanpaths_are_shown_side_by_side() {
+    let folder = folder();
+    let call = "report scores.json --cohort clinic.csv --second-cohort university.csv --pair expert-1 novice-1";
+    let call: Vec<&str> = call.split(' ').collect();
+    let page = folder.run(&call).ok();
+    for scene in ["scene-1", "scene-2"] {
+        let heading = format!("<h3>expert-1 and novice-1: {scene}</h3>");
+        assert!(page.contains(&heading), "{heading}");
+    }
+    assert_eq!(page.matches("class=\"alignment\"").count(), 2);
+    assert!(page.contains("both look at the same letter"));
+    let one = [&call[..], &["--stimulus", "scene-2", "--radius", "1"]].concat();
+    let page = folder.run(&one).ok();
+    assert_eq!(page.matches("class=\"alignment\"").count(), 1);
+    assert!(page.contains("the grid cells are at most 1 apart"));
+}
+
+/// Without a grid there are sequences and no pictures.
+#[test]
+fn a_cohort_without_a_grid_is_shown_as_sequences() {
+    let folder = folder();
+    folder.file("bare.csv", "participant,scanpath\nexpert-1,ABCA\n");
+    let ran = folder.run(&["report", "scores.json", "--cohort", "bare.csv"]);
+    assert!(ran.stderr.contains("--grid 7x7"), "{}", ran.stderr);
+    let page = ran.ok();
+    assert!(page.contains("id=\"sequences\"") && !page.contains("id=\"scanpaths\""));
+}
+
+#[test]
 fn invalid_arguments_and_files_are_refused_with_advice() {
     let folder = folder();
     folder.file(

@@ -19,8 +19,10 @@ pub(crate) fn by_stimulus(report: &Report<'_>) -> Markup {
         @if shown > 1 {
             section {
                 h2 { "By stimulus" }
-                @for (output, &quantity) in report.views.quantities.iter().enumerate() {
-                    (of_stimuli(&of_output(output).collect::<Vec<_>>(), quantity))
+                div class="below" {
+                    @for (output, &quantity) in report.views.quantities.iter().enumerate() {
+                        div { (of_stimuli(&of_output(output).collect::<Vec<_>>(), quantity)) }
+                    }
                 }
                 @if report.views.left_out > 0 {
                     p class="note" {

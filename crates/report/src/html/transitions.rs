@@ -116,6 +116,8 @@ fn drawing(counts: &Counts, letters: &Letters, title: &str) -> Markup {
         Some((*place.get(&from)?, *place.get(&to)?, from, to, count))
     });
     let share = |from: u16, count: u64| count as f64 / totals[&from].max(1) as f64;
+    let greatest = counts.iter().map(|(&(from, _), &count)| share(from, count));
+    let greatest = greatest.fold(0.0, f64::max);
     let has_titles = counts.len() <= MAX_TITLES;
     html! {
         div class="scroll" tabindex="0" role="region" aria-label=(format!("Transitions: {title}")) {
@@ -131,13 +133,14 @@ fn drawing(counts: &Counts, letters: &Letters, title: &str) -> Markup {
                 @for (row, column, from, to, count) in tiles {
                     @let share = share(from, count);
                     rect class="share" x=(n(left + tile * column as f64)) y=(n(top + tile * row as f64)) width=(n(tile)) height=(n(tile))
-                        fill-opacity=(format!("{:.2}", 0.12 + 0.88 * share)) {
+                        fill-opacity=(format!("{:.2}", 0.12 + 0.88 * share / greatest)) {
                         @if has_titles { title { (label(from)) " → " (label(to)) ": " (numbers::count(count)) " of " (numbers::count(totals[&from])) " (" (percent(share)) ")" } }
                     }
                 }
                 path class="cells" d=(lines_between(left, top, tile, lines.len())) {}
             }
         }
+        p class="note" { "The strongest colour is " (percent(greatest)) "." }
         @if all > MAX_LETTERS {
             p class="note" { "The " (MAX_LETTERS) " most frequent of " (all) " letters are drawn; rows are shares of all transitions." }
         }

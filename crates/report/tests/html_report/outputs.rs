@@ -151,6 +151,24 @@ fn outputs_can_be_chosen_by_name() {
     assert!(page.contains("A small score means most alike.") && page.contains("mean score"));
 }
 
+#[test]
+fn percentages_have_their_unit() {
+    let mut outcome = outcome();
+    outcome.spec.metric = veilpath_metrics::Metric::Crqa(veilpath_metrics::Crqa {
+        rule: veilpath_metrics::RecurrenceRule::SameLetter,
+        line: 2,
+        outputs: veilpath_metrics::CrqaOutput::ALL.to_vec(),
+        undefined: veilpath_metrics::Undefined::Missing,
+        rounded: false,
+    });
+    let page = page_of(outcome);
+    let rec = view(&page, "rec: cows");
+    for expected in ["from 0 to 50 %.", ">rec (%)</text>", "\"unit\":\"%\""] {
+        assert!(rec.contains(expected), "{expected} in {rec}");
+    }
+    assert!(page.contains("<dt>mean rec</dt><dd>17.92 %</dd>"));
+}
+
 /// Some other output may be alike in both directions, without everybody being most like themselves.
 #[test]
 fn a_map_needs_everybody_to_be_most_like_themselves() {

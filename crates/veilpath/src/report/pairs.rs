@@ -4,7 +4,7 @@ use super::{DrawingError, DrawnCohort, ResultFile};
 use crate::cohort::{decode_in, read_cohort_from};
 use crate::{Error, Input};
 use veilpath_encode::RawCohort;
-use veilpath_metrics::{Cohort, Comparison, Entry};
+use veilpath_metrics::{Cohort, Comparison, Crqa, Entry, Metric, RecurrenceRule};
 use veilpath_report::html::{OwnPair, Recurrence};
 
 /// Which pairs are shown, and how.
@@ -14,7 +14,8 @@ pub struct PairOptions {
     pub pairs: Vec<[String; 2]>,
     /// The stimuli; all if none is named.
     pub stimuli: Vec<String>,
-    /// How far two grid cells may be from each other to recur, in cells; `None` for equal letters.
+    /// How far two grid cells may be from each other to recur, in cells; `None` for what the result file says about
+    /// recurrence, or else for equal letters.
     pub radius: Option<f64>,
 }
 
@@ -37,7 +38,7 @@ impl DrawnCohort {
         let cohorts = [decoded(&self.file)?, decoded(second)?];
         let files = [self.file.name(), second.name()];
         let recurrence = match options.radius {
-            None => Recurrence::SameLetter,
+            None => spec.map_or(Recurrence::SameLetter, |spec| rule(&spec.metric)),
             Some(radius) => Recurrence::Within {
                 grid: self.grid.ok_or_else(|| DrawingError::NoGrid {
                     file: files[0].to_string(),
@@ -61,6 +62,23 @@ impl DrawnCohort {
         }
         self.pairs = shown;
         Ok(self)
+    }
+}
+
+/// When letters recur by the metric, or else the same letters.
+fn rule(metric: &Metric) -> Recurrence {
+    match metric {
+        Metric::Crqa(Crqa {
+            rule: RecurrenceRule::Within { points, radius },
+            ..
+        }) => match points.grid() {
+            Some(grid) => Recurrence::Within {
+                grid,
+                radius: *radius,
+            },
+            None => Recurrence::SameLetter,
+        },
+        _ => Recurrence::SameLetter,
     }
 }
 
