@@ -40,11 +40,13 @@ def largest_chosen(rows, width):
     return largest(lists, width)
 
 
-def inner_product(receiver, short, long, bits, width):
-    """The sum of one side's numbers below 2^bits times the other's, as shares modulo 2^64."""
+def inner_product(factors, bits, width):
+    """The sum of products of both sides' numbers below 2^bits, as shares modulo 2^64. The sides choose in turn."""
     modulus = width + 1
     total = [0, 0]
-    for own, other in zip(short, long):
+    for at, pair in enumerate(zip(*factors)):
+        receiver = at % 2
+        own, other = pair[receiver], pair[1 - receiver]
         for bit in range(bits):
             shares = product(receiver, own >> bit & 1, other, modulus - bit)
             total = [(total[p] + (shares[p] << bit)) % (1 << modulus) for p in (0, 1)]

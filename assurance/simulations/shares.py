@@ -105,10 +105,10 @@ def play_quotient(divisor_bits, bits):
 
 def play_inner(each, bits):
     """Numbers of `bits` bits on both sides."""
-    short, long = ([rng.randrange(1 << bits) for _ in range(each)] for _ in (0, 1))
+    factors = [[rng.randrange(1 << bits) for _ in range(each)] for _ in (0, 1)]
     width = 2 * bits + alignment.bits_for(each)
-    found = measures.inner_product(0, short, long, bits, width)
-    assert opened_sum(found, 64) == sum(a * b for a, b in zip(short, long))
+    found = measures.inner_product(factors, bits, width)
+    assert opened_sum(found, 64) == sum(a * b for a, b in zip(*factors))
     wire.done(found)
 
 

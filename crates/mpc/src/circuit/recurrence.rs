@@ -73,6 +73,24 @@ impl RecurrenceOutputs {
         }
     }
 
+    /// The points that a line has at least.
+    pub fn shortest(&self) -> usize {
+        self.shortest
+    }
+
+    /// What stands for a share that is undefined.
+    pub fn undefined(&self, output: RecurrenceOutput) -> u64 {
+        let largest = output.largest(Shape {
+            rows: 0,
+            columns: 0,
+        });
+        match (self.undefined_is_zero, output) {
+            (false, _) => largest + 1,
+            (true, RecurrenceOutput::Centre) => WHOLE,
+            (true, _) => 0,
+        }
+    }
+
     /// The numbers in the order of their bits, the lowest first.
     pub fn iter(&self) -> impl Iterator<Item = RecurrenceOutput> + use<> {
         self.chosen.into_iter().flatten()
@@ -178,11 +196,7 @@ impl RecurrenceOutputs {
             rows: 0,
             columns: 0,
         });
-        let of_zero = match (self.undefined_is_zero, output) {
-            (false, _) => largest + 1,
-            (true, RecurrenceOutput::Centre) => WHOLE,
-            (true, _) => 0,
-        };
+        let of_zero = self.undefined(output);
         quotients(party, channel, &pairs, bits_for(largest + 1), of_zero)
     }
 }

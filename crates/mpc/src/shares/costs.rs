@@ -3,6 +3,7 @@
 use super::compare::{clamp_cost, clamp_lists};
 use super::letters::uses_line_trees;
 use super::line_lookup::MESSAGE_BITS;
+use super::list_costs::diagonal_runs;
 use super::lookup::TILE;
 use super::portions::group_count;
 use super::recurrence::Cell;
@@ -126,6 +127,24 @@ impl Matrices {
                 .saturating_add(lists),
             stream_blocks: lookup.stream_blocks,
         }
+    }
+
+    /// What [`super::SharesSession::diagonal_runs`] costs in them.
+    pub fn cost_of_runs(&self, least: usize) -> AlignmentCost {
+        let cells = self.count.saturating_mul(self.rows as u64);
+        let lookup = self.lookup(cells.saturating_mul(self.columns as u64));
+        let on_the_way = match self.letters.lines {
+            Some(_) => 0,
+            None => self.letters.streams() as usize,
+        };
+        diagonal_runs(self.count, [self.rows, self.columns], least, on_the_way).then(
+            AlignmentCost {
+                exchanges: lookup.messages,
+                bytes: lookup.bits / 16,
+                stream_blocks: lookup.stream_blocks,
+                ..AlignmentCost::default()
+            },
+        )
     }
 
     /// What it costs to look up the costs of all cells.

@@ -6,14 +6,14 @@ use super::letters::rows;
 use super::line_lookup::{
     LineBlocks, LineCosts, LineEntries, LineLookup, LineSeeds, LineTrees, pieces,
 };
-use super::list_costs::{inner_product_cost, quotient_cost};
+use super::list_costs::quotient_cost;
 use super::lookup::{Table, Trees};
 use super::outputs::{number_bits, numbers, output};
 use super::runs::Runs;
 use super::seeds::SeedRequest;
 use super::sets::largest_chosen_cost;
 use super::tests::{Ran, play};
-use super::{Cell, Comparison, Finish, Outputs, Terms};
+use super::{Cell, Comparison, Finish, InnerProduct, Outputs};
 use crate::circuit::numbers::bits_for;
 use crate::error::MpcError;
 use crate::kernel::Kernel;
@@ -134,13 +134,9 @@ fn gadget(row: &Row) {
             }
             "quotient" => gates.quotients(&zeros, &zeros, a, b).await,
             "inner" => {
-                let own = vec![0; count * a];
-                let own = match gates.party {
-                    0 => Terms::Short(&own),
-                    _ => Terms::Long(&own),
-                };
-                let width = 2 * b + bits_for(a as u64);
-                gates.inner_products(own, a, b, width).await
+                gates
+                    .inner_products(&vec![0; count * a], inner_product(a, b))
+                    .await
             }
             "chosen" => {
                 let own = vec![0; count * a];
@@ -152,7 +148,7 @@ fn gadget(row: &Row) {
     let formula = match &*row.case {
         "chosen" => Some(largest_chosen_cost(a, b)),
         "quotient" => Some(quotient_cost(a, b)),
-        "inner" => Some(inner_product_cost(a, b, 2 * b + bits_for(a as u64))),
+        "inner" => Some(inner_product(a, b).cost()),
         _ => None,
     };
     if let Some(cost) = formula {
@@ -163,6 +159,15 @@ fn gadget(row: &Row) {
         assert_eq!(cost.exchanges as u64, row.exchanges, "{a} {b}");
     }
     check(row, &ran);
+}
+
+/// Factors of `bits` bits on both sides.
+fn inner_product(each: usize, bits: usize) -> InnerProduct {
+    InnerProduct {
+        each,
+        bits: [bits; 2],
+        width: 2 * bits + bits_for(each as u64),
+    }
 }
 
 fn equal(x: usize, y: usize) -> u64 {

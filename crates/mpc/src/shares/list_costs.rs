@@ -6,7 +6,7 @@ use super::costs::AlignmentCost;
 use super::portions::max_active;
 use super::runs::cells_at_once;
 use super::session::Outputs;
-use super::sets::{inner_product_bytes, largest_chosen_bytes, largest_chosen_cost};
+use super::sets::{InnerProduct, largest_chosen_bytes, largest_chosen_cost};
 use crate::circuit::numbers::bits_for;
 
 /// [`super::SharesSession::largest_chosen`] of lists of this length.
@@ -22,12 +22,8 @@ pub fn largest_chosen(count: u64, each: usize, width: usize, outputs: Outputs) -
 }
 
 /// [`super::SharesSession::inner_products`].
-pub fn inner_products(count: u64, each: usize, bits: usize, width: usize) -> AlignmentCost {
-    let cost = inner_product_cost(each, bits, width);
-    let mut all = of_lists(count, inner_product_bytes(each, bits, width), cost);
-    // Transfers of the other direction are made and erased.
-    all.transfers = all.transfers.saturating_mul(2);
-    all
+pub fn inner_products(count: u64, size: InnerProduct) -> AlignmentCost {
+    of_lists(count, size.bytes(), size.cost())
 }
 
 /// [`super::SharesSession::quotients`].
@@ -76,33 +72,20 @@ pub fn diagonal_runs(
     // Lines are computed together as far as they fit.
     let lines_at_once = (at_once / rows.max(columns)).clamp(1, rows.min(columns));
     let portions = rows.min(columns).div_ceil(lines_at_once) as u64;
-    let of_cell = run_cost(least, bits);
     let bytes = at_once.max(rows.max(columns)) * streams.max(bits + 2) / 8;
+    // Cells with one up left have a factor of all products, and all cells are counted.
+    let [cells, inner] =
+        [cells, (rows - 1) * (columns - 1)].map(|cells| count.saturating_mul(cells as u64));
+    let of_products = inner.saturating_mul(2 * (1 + least as u64));
     AlignmentCost {
         exchanges: groups
             .saturating_mul(portions)
-            .saturating_mul(of_cell.exchanges as u64 + u64::from(streams > 0))
+            .saturating_mul(least as u64 + 1 + u64::from(streams > 0))
             .saturating_add(groups),
         in_flight: groups.min(max_active(bytes) as u64),
-        transfers: count
-            .saturating_mul(cells as u64)
-            .saturating_mul(of_cell.cots as u64)
-            / 2,
-        bytes: count
-            .saturating_mul(cells as u64)
-            .saturating_mul(of_cell.bits as u64)
-            / 16,
+        transfers: inner.saturating_add(cells / 2),
+        bytes: of_products.saturating_add(cells.saturating_mul(1 + bits as u64)) / 16,
         stream_blocks: 0,
-    }
-}
-
-/// What a cell of [`super::SharesSession::diagonal_runs`] costs without the look-up, in matrices whose cells are counted with so many
-/// bits, and the exchanges of all cells that are computed together. Cells in the first row and column cost less.
-pub fn run_cost(least: usize, bits: usize) -> GadgetCost {
-    GadgetCost {
-        cots: 3,
-        bits: 2 * (1 + least) + 1 + bits,
-        exchanges: least + 1,
     }
 }
 
@@ -149,15 +132,6 @@ pub(super) fn quotient_cost(divisor_bits: usize, bits: usize) -> GadgetCost {
         let sum = sum.and(sign_cost(divisor_bits + bit));
         if bit > 0 { sum.and(select) } else { sum }
     })
-}
-
-pub(super) fn inner_product_cost(each: usize, bits: usize, width: usize) -> GadgetCost {
-    let of_bits: usize = (0..bits).map(|bit| each * (2 + width - bit)).sum();
-    GadgetCost {
-        cots: each * bits + 1,
-        bits: of_bits + BITS - width,
-        exchanges: 2,
-    }
 }
 
 /// A number as bits.

@@ -120,31 +120,30 @@ fn the_largest_chosen_number_wins() {
 }
 
 #[test]
-fn inner_products_of_both_directions() {
-    let (each, count) = (26, 200);
-    for (bits, long_bits) in [(1, 1), (5, 11), (7, 30)] {
-        let short: Vec<u64> = random(1, each * count)
-            .iter()
-            .map(|word| word >> (64 - bits))
-            .collect();
-        let long: Vec<u64> = random(2, each * count)
-            .iter()
-            .map(|word| word >> (64 - long_bits))
-            .collect();
-        let width = bits + long_bits + 5;
-        for chooser in [Party::Host, Party::Join] {
-            let [host, join] = both(|session, party, channel| {
-                let own = match party == chooser {
-                    true => Terms::Short(&short),
-                    false => Terms::Long(&long),
-                };
-                session.inner_products(own, each, bits, width, channel)
-            });
-            for at in 0..count {
-                let terms = short[at * each..].iter().zip(&long[at * each..]).take(each);
-                let expected: u64 = terms.map(|(a, b)| a * b).sum();
-                assert_eq!(host[at].wrapping_add(join[at]), expected);
-            }
+fn inner_products_of_all_sizes() {
+    let count = 200;
+    for (each, bits) in [(1, [1, 1]), (26, [5, 11]), (49, [30, 7]), (2, [3, 3])] {
+        let factors = [0, 1].map(|party| -> Vec<u64> {
+            let words = random(party as u64, each * count);
+            words
+                .iter()
+                .map(|word| word >> (64 - bits[party]))
+                .collect()
+        });
+        let size = InnerProduct {
+            each,
+            bits,
+            width: bits[0] + bits[1] + 6,
+        };
+        let [host, join] = both(|session, party, channel| {
+            let own = of(party, [&factors[0], &factors[1]]);
+            session.inner_products(own, size, channel)
+        });
+        for at in 0..count {
+            let range = at * each..(at + 1) * each;
+            let terms = factors[0][range.clone()].iter().zip(&factors[1][range]);
+            let expected: u64 = terms.map(|(a, b)| a * b).sum();
+            assert_eq!(host[at].wrapping_add(join[at]), expected);
         }
     }
 }

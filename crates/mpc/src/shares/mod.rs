@@ -95,4 +95,4 @@ pub use portions::fits;
 pub use recurrence::Cell;
 pub use runs::runs_fit;
 pub use session::{Comparison, Finish, Outputs, Party, SharesSession};
-pub use sets::{ChosenNumbers, Terms};
+pub use sets::{ChosenNumbers, InnerProduct};

@@ -5,12 +5,13 @@
 //! scanpath. So a sum over all cells whose terms depend on the two letters (and the place on one side) is an inner product of one side's
 //! numbers and the other's, with a term for each letter of the alphabet.
 
+use super::arithmetic::BITS;
 use super::cells::largest;
 use super::compare::{GadgetCost, clamp_cost};
 use super::gates::{Factor, Gates};
 use super::outputs::output;
 use super::packing::{Words, mask, words};
-use super::rounds::all;
+use super::rounds::{all, both};
 use super::session::{Outputs, SharesSession};
 use crate::error::MpcError;
 use std::ops::Range;
@@ -28,13 +29,44 @@ pub struct ChosenNumbers<'a> {
     pub at_least: u64,
 }
 
-/// One side's factors of inner products.
-#[derive(Clone, Copy, Debug)]
-pub enum Terms<'a> {
-    /// Of the side that chooses with the bits of its numbers. They are below 2^`bits`.
-    Short(&'a [u64]),
-    /// Of the other side.
-    Long(&'a [u64]),
+/// The sizes of inner products.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InnerProduct {
+    /// Factors of each side.
+    pub each: usize,
+    /// Bits of the host's and of the joining side's factors.
+    pub bits: [usize; 2],
+    /// Bits of the sum of products.
+    pub width: usize,
+}
+
+impl InnerProduct {
+    /// Factors of a sum whose bits a side chooses with: every other one, so that traffic is balanced.
+    fn chosen_by(&self, party: usize) -> usize {
+        (self.each + 1 - party) / 2
+    }
+
+    /// Bytes in one message, at most.
+    pub(super) fn bytes(&self) -> usize {
+        self.each * self.bits[0].max(self.bits[1]) * (self.width + 2) / 16 + 1
+    }
+
+    /// What one costs.
+    pub(super) fn cost(&self) -> GadgetCost {
+        let mut cost = GadgetCost {
+            cots: 1,
+            bits: BITS - self.width,
+            exchanges: 2,
+        };
+        for (party, bits) in self.bits.into_iter().enumerate() {
+            let count = self.chosen_by(party);
+            cost.cots += count * bits;
+            cost.bits += (0..bits)
+                .map(|bit| count * (2 + self.width - bit))
+                .sum::<usize>();
+        }
+        cost
+    }
 }
 
 impl SharesSession {
@@ -81,36 +113,24 @@ impl SharesSession {
         Ok(halves.to_vec())
     }
 
-    /// Sums of products of one side's numbers below 2^`bits` and the other's, `each` in a row at a time, which are below 2^`width`:
-    /// shared modulo 2⁶⁴.
+    /// Sums of products of both sides' numbers, `size.each` in a row at a time: shared modulo 2⁶⁴.
     pub fn inner_products(
         &mut self,
-        own: Terms<'_>,
-        each: usize,
-        bits: usize,
-        width: usize,
+        own: &[u64],
+        size: InnerProduct,
         channel: &mut dyn Channel,
     ) -> Result<Words, MpcError> {
-        let (numbers, receives) = match own {
-            Terms::Short(numbers) => (numbers, true),
-            Terms::Long(numbers) => (numbers, false),
-        };
-        if each == 0 || !numbers.len().is_multiple_of(each) || bits > width || width > 62 {
+        let InnerProduct { each, bits, width } = size;
+        let fits = bits[0].max(bits[1]) <= width && width < 63;
+        if each == 0 || !own.len().is_multiple_of(each) || !fits {
             return Err(MpcError::Misuse("inner products have the wrong size"));
         }
-        let rows = numbers.len() / each;
-        self.expect(numbers.len() * bits);
-        let bytes = inner_product_bytes(each, bits, width);
-        let sums = self.on_lists(rows, bytes, channel, async |gates, range| {
-            let own = &numbers[range.start * each..range.end * each];
-            let own = match receives {
-                true => Terms::Short(own),
-                false => Terms::Long(own),
-            };
-            gates.inner_products(own, each, bits, width).await
-        })?;
-        self.pool.borrow_mut().erase_surplus()?;
-        Ok(sums)
+        let rows = own.len() / each;
+        self.expect(rows * size.cost().cots / 2);
+        self.on_lists(rows, size.bytes(), channel, async |gates, range| {
+            let own = &own[range.start * each..range.end * each];
+            gates.inner_products(own, size).await
+        })
     }
 
     fn expect(&self, transfers: usize) {
@@ -137,37 +157,65 @@ impl Gates {
     /// See [`SharesSession::inner_products`].
     pub(super) async fn inner_products(
         &self,
-        own: Terms<'_>,
-        each: usize,
-        bits: usize,
-        width: usize,
+        own: &[u64],
+        size: InnerProduct,
     ) -> Result<Words, MpcError> {
-        let (own, receives) = match own {
-            Terms::Short(own) => (own, true),
-            Terms::Long(own) => (own, false),
-        };
-        let (modulus, rows) = (width + 1, own.len() / each);
-        let demand = Self::products_demand(own.len(), receives) * bits;
-        self.rounds.reserve(demand + self.widen_demand(rows)).await;
-        let products = (0..bits).map(|bit| async move {
-            let chosen = words(own.iter().map(|number| number >> bit & 1));
-            let factor = match receives {
+        let rows = own.len() / size.each;
+        let demand = [0, 1].map(|chooser| {
+            let count = rows * size.chosen_by(chooser);
+            Self::products_demand(count, chooser == self.party) * size.bits[chooser]
+        });
+        let demand = demand[0] + demand[1] + self.widen_demand(rows);
+        self.rounds.reserve(demand).await;
+        let (first, second) = both(
+            self.sums_of_products(own, size, 0),
+            self.sums_of_products(own, size, 1),
+        )
+        .await;
+        let (first, second) = (first?, second?);
+        let sums = first.iter().zip(second.iter());
+        let sums = words(sums.map(|(a, b)| a.wrapping_add(*b) & mask(size.width + 1)));
+        self.widen(&sums, size.width, BITS).await
+    }
+
+    /// The sums over every other factor, chosen by the bits of this party's.
+    async fn sums_of_products(
+        &self,
+        own: &[u64],
+        size: InnerProduct,
+        chooser: usize,
+    ) -> Result<Words, MpcError> {
+        let modulus = size.width + 1;
+        let each = size.chosen_by(chooser);
+        let rows = own.len() / size.each;
+        let mut factors = Zeroizing::new(Vec::with_capacity(rows * each));
+        for row in own.chunks_exact(size.each) {
+            factors.extend(row.iter().skip(chooser).step_by(2));
+        }
+        let factors = &factors;
+        let products = (0..size.bits[chooser]).map(|bit| async move {
+            let chosen = words(factors.iter().map(|number| number >> bit & 1));
+            let factor = match chooser == self.party {
                 true => Factor::Bits(&chosen),
-                false => Factor::Numbers(own),
+                false => Factor::Numbers(factors),
             };
             // The product for a bit matters modulo 2^(modulus − bit) only.
             self.products(factor, modulus - bit).await
         });
         let mut sums = Zeroizing::new(vec![0u64; rows]);
         for (bit, products) in all(products.collect()).await.into_iter().enumerate() {
-            for (sum, row) in sums.iter_mut().zip(products?.chunks_exact(each)) {
+            let products = products?;
+            if each == 0 {
+                break;
+            }
+            for (sum, row) in sums.iter_mut().zip(products.chunks_exact(each)) {
                 let more = row
                     .iter()
                     .fold(0u64, |sum, product| sum.wrapping_add(*product));
                 *sum = sum.wrapping_add(more << bit) & mask(modulus);
             }
         }
-        self.widen(&sums, width, 64).await
+        Ok(sums)
     }
 }
 
@@ -176,11 +224,6 @@ pub(super) fn largest_chosen_bytes(each: usize, width: usize) -> usize {
     // One side's tables of a comparison, for about half of its blocks.
     let tables = 5 * width / 2 + 14;
     (each * (width + 2)).max(each.div_ceil(2) * tables) / 8 + 1
-}
-
-/// Bytes of an inner product in one message, at most.
-pub(super) fn inner_product_bytes(each: usize, bits: usize, width: usize) -> usize {
-    each * bits * (width + 2) / 8 + 1
 }
 
 /// What a comparison by [`SharesSession::largest_chosen`] costs before it becomes an output.

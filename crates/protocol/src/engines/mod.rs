@@ -337,16 +337,16 @@ impl Engine {
         };
         match self {
             Engine::Plain => true,
-            Engine::Paillier(_) | Engine::Shares => {
-                metric.is_alignment() || matches!(metric, Metric::SequenceScore)
-            }
-            Engine::Garbled => match metric {
+            Engine::Paillier(_) => metric.is_alignment() || matches!(metric, Metric::SequenceScore),
+            Engine::Garbled | Engine::Shares => match metric {
                 Metric::SequenceScore => true,
                 Metric::Dtw(_) | Metric::Frechet(_) | Metric::Hausdorff(_) | Metric::Crqa(_) => {
                     on_letters()
                 }
                 Metric::ScaSim(scasim) => {
-                    scasim.classes.is_some() && scasim.divisor != DurationDivisor::Durations
+                    self == Engine::Garbled
+                        && scasim.classes.is_some()
+                        && scasim.divisor != DurationDivisor::Durations
                 }
                 _ => metric.is_alignment(),
             },

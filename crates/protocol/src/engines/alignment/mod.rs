@@ -4,6 +4,7 @@
 pub(super) mod circuit;
 pub(super) mod entries;
 mod numbers;
+pub(super) mod on_shares;
 pub(super) mod results;
 pub(crate) mod scoring;
 pub(super) mod settling;

@@ -24,7 +24,6 @@ use veilpath_mpc::circuit::cells::{
 use veilpath_mpc::circuit::numbers::bits_for;
 use veilpath_mpc::circuit::recurrence::{RecurrenceOutput, RecurrenceOutputs};
 use veilpath_mpc::ot::lookup::MAX_STRIPS;
-use veilpath_mpc::shares;
 use veilpath_mpc::wavefront::{STRIP_ROWS, Shape};
 
 /// A metric as a circuit.
@@ -48,9 +47,9 @@ pub(crate) const UNITS: f64 = 65_536.0;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::engines) struct Longest {
     /// Of the shorter one of each pair.
-    shorter: u32,
+    pub(super) shorter: u32,
     /// Of the longer one.
-    longer: u32,
+    pub(super) longer: u32,
 }
 
 impl Longest {
@@ -101,15 +100,6 @@ pub(super) struct Padding {
     pub(super) length: u32,
     /// What each letter adds to a maximised score, divided like the costs; `None` if the result is a cost.
     pub(super) reward: Option<u64>,
-}
-
-/// A metric on shares.
-pub(in crate::engines) struct OnShares {
-    pub(in crate::engines) cell: shares::Cell,
-    /// The circuit with the same inputs.
-    pub(in crate::engines) inputs: Circuit,
-    /// Whether the number is 2 for each column minus the result.
-    pub(in crate::engines) from_two_per_column: bool,
 }
 
 impl Scoring {
@@ -285,39 +275,6 @@ impl Scoring {
         }
     }
 
-    /// The recurrence on shares for matrices whose smaller side has at most this length, and the circuit with the same inputs.
-    pub(in crate::engines) fn on_shares(&self, shorter: u32) -> OnShares {
-        let difference = |sum: u64| {
-            let cell = shares::Cell::Difference {
-                insertion_and_deletion: sum,
-            };
-            (cell, Circuit::Difference(DifferenceCell::new(sum)))
-        };
-        let (cell, inputs) = match self.kind {
-            Kind::Unit => (shares::Cell::Unit, Circuit::Unit(UnitCell)),
-            Kind::Clipped => difference(2),
-            Kind::Difference { insert, delete } => difference(insert + delete),
-            Kind::Local { gap, best } => {
-                let largest = u64::from(shorter) * best;
-                let gap = gap.min(largest);
-                let cell = shares::Cell::Local {
-                    largest,
-                    largest_entry: best.saturating_add(gap.saturating_mul(2)),
-                    gap,
-                };
-                (cell, Circuit::Local(LocalCell::new(largest, best, gap)))
-            }
-            // Refused before anything is computed: `Engine::can_compute`.
-            _ => (shares::Cell::Unit, Circuit::Unit(UnitCell)),
-        };
-        OnShares {
-            cell,
-            inputs,
-            // Its numbers count what is spent, those of the recurrence on shares what is saved.
-            from_two_per_column: self.kind == Kind::Clipped,
-        }
-    }
-
     /// How the columns of a matrix become one number.
     pub(in crate::engines) fn fold(&self) -> Fold {
         match self.kind {
@@ -374,7 +331,7 @@ fn output_of(output: &CrqaOutput) -> RecurrenceOutput {
     }
 }
 
-pub(super) fn shape(rows: u32, columns: u32) -> Shape {
+pub(in crate::engines) fn shape(rows: u32, columns: u32) -> Shape {
     Shape {
         rows: rows as usize,
         columns: columns as usize,

@@ -1,14 +1,16 @@
 //! What a job will cost.
 
+use super::measure_costs;
 use super::schedule::{PortionLimits, TRANSFER_BYTES, letter_bytes};
-use crate::engines::alignment::scoring::Scoring;
+use crate::engines::alignment::on_shares::Method;
+use crate::engines::alignment::scoring::{Longest, Scoring};
 use crate::estimate::Costs;
 use crate::{JobError, JobSize, Reveal, Spec, TreeLevels, Work};
 use veilpath_metrics::Comparison;
 use veilpath_mpc::shares::costs::{
     AlignmentCost, BATCH, Letters, Lines, Matrices, batch_bytes, batches, start_bytes,
 };
-use veilpath_mpc::shares::{Outputs, Party, fits};
+use veilpath_mpc::shares::{Cell, Outputs, Party};
 
 /// Seconds of computing, with both sides on the two cores of one machine with AES instructions. Uses and cells are fitted to one
 /// run of `veilpath bench network` with Levenshtein on a busy machine; the others are approximate and not fitted.
@@ -30,6 +32,12 @@ mod seconds {
 
     /// The rest of a matrix cell.
     pub(super) const PER_CELL: f64 = 70e-9;
+
+    /// The rest of a matrix cell of which 64 are in a word.
+    pub(super) const PER_BIT: f64 = 15e-9;
+
+    /// An entry of the table of an alphabet, read for every letter of a scanpath.
+    pub(super) const PER_ENTRY: f64 = 0.5e-9;
 
     /// A block of a stream for looking up costs, and each bit of an entry that it is added to.
     pub(super) const PER_STREAM: f64 = 1.5e-9;
@@ -54,21 +62,22 @@ const PORTION_WAITS: u64 = 1;
 /// What a job will cost. All comparisons count as the mean one.
 #[allow(clippy::cast_precision_loss)] // an estimate
 pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) -> Costs {
-    let padding = work.padded.then_some(1);
-    let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), padding);
     let (rows, columns) = work.mean_matrix();
-    let shorter = rows.min(columns);
+    let letters = |length: u64| u32::try_from(length).unwrap_or(u32::MAX);
+    let longest = Longest::of(letters(rows), letters(columns));
+    let padding = work.padded.then(|| letters(rows.max(columns)));
+    let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), padding);
     if work.cells == 0 {
         return Costs {
             waits: 1,
             ..Costs::default()
         };
     }
-    let cell = scoring
-        .on_shares(u32::try_from(shorter).unwrap_or(u32::MAX))
-        .cell;
+    let on_shares = scoring.on_shares(longest);
+    // What is looked up, if anything is.
+    let cell = on_shares.cell.unwrap_or(Cell::Unit);
     let size = |letters: u64| usize::try_from(letters).unwrap_or(usize::MAX);
-    let limits = PortionLimits::new(&cell, scoring.letters(), levels);
+    let limits = PortionLimits::new(on_shares.cell.as_ref(), scoring.letters(), levels);
     let stages = Stages::new(&limits, work, [rows, columns]);
     let (pairs_in_portion, portions) = (stages.pairs_in_portion, stages.portions);
     let (stages, letters) = (stages.count, stages.letters);
@@ -116,7 +125,16 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
                 Reveal::Threshold(_) => Outputs::AtLeast,
             },
         };
-        matrices.cost()
+        let cost = match on_shares.method {
+            Method::Matrix { .. } => matrices.cost(),
+            Method::Farthest { largest } => {
+                measure_costs::farthest(pairs, &scoring, largest, matrices.outputs)
+            }
+            Method::Recurrence(outputs) => {
+                measure_costs::recurrences(&matrices, &scoring, &outputs, work.reveal)
+            }
+        };
+        cost.then(measure_costs::distances(pairs, &scoring, work.reveal))
     };
     let (whole, rest) = (work.pairs / pairs_in_portion, work.pairs % pairs_in_portion);
     let (portion, last) = (portion(pairs_in_portion.min(work.pairs)), portion(rest));
@@ -125,7 +143,10 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
             .saturating_mul(whole)
             .saturating_add(part(&last))
     };
-    let (letter_transfers, letter_bytes) = letters.cost();
+    let (letter_transfers, letter_bytes) = match on_shares.cell {
+        Some(_) => letters.cost(),
+        None => (0, 0),
+    };
     let transfers =
         sum(|cost| cost.transfers).saturating_add(letter_transfers.saturating_mul(stages));
     let batches = batches(transfers / stages).saturating_mul(stages);
@@ -152,10 +173,51 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
         setup: stages as f64 * seconds::PER_STAGE,
         computing: batches.saturating_mul(2 * BATCH) as f64 * seconds::per_transfer(levels)
             + 2.0 * transfers as f64 * seconds::PER_USE
-            + work.cells as f64 * seconds::PER_CELL
+            + match on_shares.method {
+                Method::Matrix { .. } => work.cells as f64 * seconds::PER_CELL,
+                _ => {
+                    let entries = (scoring.letters() as f64).powi(2);
+                    let letters = work.host_letters.saturating_add(work.join_letters);
+                    let cells = if on_shares.cell.is_some() {
+                        work.cells
+                    } else {
+                        0
+                    };
+                    letters as f64 * entries * seconds::PER_ENTRY + cells as f64 * seconds::PER_BIT
+                }
+            }
             + sum(|cost| cost.stream_blocks) as f64 * of_stream
             + exchanges as f64 * seconds::PER_EXCHANGE,
     }
+}
+
+/// Bytes for each matrix cell of many comparisons of scanpaths with this many letters, in both directions, without those that start a
+/// session.
+#[cfg(test)]
+#[allow(clippy::cast_precision_loss)]
+pub(super) fn bytes_per_cell(
+    comparison: &Comparison,
+    pairs: u64,
+    length: u64,
+    levels: TreeLevels,
+) -> f64 {
+    let cohort = pairs.isqrt();
+    let of = |cohort: u64| Work {
+        pairs: cohort * cohort,
+        cells: cohort * cohort * length * length,
+        new_partners: cohort,
+        host_scanpaths: cohort,
+        join_scanpaths: cohort,
+        host_letters: cohort * length,
+        join_letters: cohort * length,
+        host_longest: length,
+        join_longest: length,
+        alphabet: comparison.alphabet().size().into(),
+        ..Work::default()
+    };
+    let work = of(cohort);
+    let costs = costs(comparison, &work, levels);
+    (costs.bytes_to_host + costs.bytes_to_join) as f64 / work.cells as f64
 }
 
 /// How many stages a job will have.
@@ -163,8 +225,9 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
 pub(super) fn stages(comparison: &Comparison, work: &Work, levels: TreeLevels) -> u64 {
     let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), None);
     let (rows, columns) = work.mean_matrix();
-    let shorter = u32::try_from(rows.min(columns)).unwrap_or(u32::MAX);
-    let limits = PortionLimits::new(&scoring.on_shares(shorter).cell, scoring.letters(), levels);
+    let letters = |length: u64| u32::try_from(length).unwrap_or(u32::MAX);
+    let on_shares = scoring.on_shares(Longest::of(letters(rows), letters(columns)));
+    let limits = PortionLimits::new(on_shares.cell.as_ref(), scoring.letters(), levels);
     Stages::new(&limits, work, [rows, columns]).count
 }
 
@@ -239,8 +302,7 @@ pub(crate) fn check(spec: &Spec, size: &JobSize) -> Result<(), JobError> {
     super::check_letters(scoring.letters())?;
     let [host, join] = [size.host.longest, size.join.longest]
         .map(|longest| u32::try_from(longest).unwrap_or(u32::MAX));
-    let cell = scoring.on_shares(host.min(join).max(1)).cell;
-    match fits(host as usize, join as usize, cell, scoring.letters()) {
+    match scoring.fits_shares(host.max(1), join.max(1)) {
         true => Ok(()),
         false => Err(JobError::PairTooLarge { host, join }),
     }
@@ -253,6 +315,9 @@ const WORKING_BYTES: u64 = 28 << 20;
 /// begin a new word.
 const MAX_COST_BYTES: u64 = 36 << 20;
 
+/// Numbers that are kept for each letter of the alphabet and each pair of a portion.
+const NUMBERS_PER_LETTER: u64 = 6;
+
 /// Bytes of a position while its differences become a result.
 const POSITION_BYTES: u64 = 200;
 
@@ -261,11 +326,20 @@ pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSiz
     let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), pad_to);
     let longest = size.host.longest.saturating_add(size.join.longest);
     let shorter = size.host.longest.min(size.join.longest);
-    let cell = scoring
-        .on_shares(u32::try_from(shorter.max(1)).unwrap_or(u32::MAX))
-        .cell;
+    let length = |length: u64| u32::try_from(length.max(1)).unwrap_or(u32::MAX);
+    let of_pair = Longest::of(length(size.host.longest), length(size.join.longest));
+    let on_shares = scoring.on_shares(of_pair);
     let letters = scoring.letters();
-    let limits = PortionLimits::new(&cell, letters, TreeLevels::Four);
+    let limits = PortionLimits::new(on_shares.cell.as_ref(), letters, TreeLevels::Four);
+    let pairs = size.pairs.min(limits.pairs as u64);
+    // Numbers for each letter of the alphabet: a side's own, and those of a portion's pairs.
+    let per_letter = match on_shares.method {
+        Method::Matrix { .. } => 0,
+        _ => pairs.saturating_mul(NUMBERS_PER_LETTER * 8 * letters as u64),
+    };
+    let Some(cell) = on_shares.cell else {
+        return per_letter.saturating_add(WORKING_BYTES);
+    };
     let all = size.host.letters.saturating_add(size.join.letters);
     let in_stage = all.min(limits.letters.saturating_add(longest));
     let in_flight = size
@@ -290,6 +364,7 @@ pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSiz
         .saturating_add(in_flight.saturating_mul(TRANSFER_BYTES * cell.cost().cots as u64))
         .saturating_add(edges.saturating_mul(of_edge))
         .saturating_add(costs)
+        .saturating_add(per_letter)
         .saturating_add(match cell.entry_bits() {
             1 => 0,
             _ => indicators.saturating_mul(16 * letters as u64),

@@ -23,6 +23,13 @@
 //! learns one output of the agreed size per pair, and nothing before both halves of it exist.
 
 mod costs;
+mod distances;
+mod farthest;
+mod measure_costs;
+#[cfg(test)]
+mod measure_tests;
+mod own_letters;
+mod recurrence;
 mod schedule;
 #[cfg(test)]
 mod tests;
@@ -32,17 +39,19 @@ pub(crate) use costs::{check, costs, memory};
 use super::lengths::{hidden_lengths, receive_lengths, send_lengths, visible_lengths};
 use super::opening::open;
 use crate::engines::alignment::entries::Inputs;
+use crate::engines::alignment::on_shares::{Method, OnShares};
 use crate::engines::alignment::results::{Opened, Results, complete, decode, store, test};
 use crate::engines::alignment::scoring::Scoring;
 use crate::engines::alignment::work::timed;
 use crate::{Answer, Job, JobError, Misbehaviour, Observer, ProtocolError, Reveal, Role};
+use distances::distances_of_ranks;
 use schedule::{Schedule, Stage};
 use std::ops::Range;
 use std::sync::Mutex;
 use veilpath_channel::Channel;
 use veilpath_mpc::Kernel;
 use veilpath_mpc::shares::{
-    Comparison, Finish, LetterLists, Outputs, Party, SharedLetters, SharesSession, fits,
+    Comparison, Finish, LetterLists, Outputs, Party, SharedLetters, SharesSession,
 };
 use veilpath_paillier::system_rng;
 use zeroize::Zeroizing;
@@ -74,8 +83,7 @@ pub(crate) fn run(
     let schedule = Schedule::new(job, &scoring, own, theirs);
     for &pair in &schedule.open {
         let (host, join) = schedule.lengths(job, pair);
-        let cell = scoring.on_shares(host.min(join)).cell;
-        if !fits(host as usize, join as usize, cell, scoring.letters()) {
+        if !scoring.fits_shares(host, join) {
             return Err(ProtocolError::Job(JobError::PairTooLarge { host, join }));
         }
     }
@@ -101,8 +109,11 @@ pub(crate) fn run(
                 &mut channel,
             )?)
         })?;
-        let on_shares = scoring.on_shares(stage.shorter);
+        let on_shares = scoring.on_shares(stage.longest);
         let letters = timed(observer, || {
+            let Some(cell) = on_shares.cell else {
+                return Ok(None);
+            };
             let inputs = Inputs::new(&scoring, job.comparison.model(), on_shares.inputs);
             let count = scoring.letters();
             let mut table = vec![0; count * count];
@@ -126,23 +137,25 @@ pub(crate) fn run(
                     Role::Join => Party::Join,
                 },
             };
-            let bits = on_shares.cell.entry_bits();
+            let bits = cell.entry_bits();
             let entry = |host: usize, join: usize| table[host * count + join];
-            Ok(session.letters(lists, count, bits, entry, &mut channel)?)
+            let letters = session.letters(lists, count, bits, entry, &mut channel)?;
+            Ok(Some(letters))
         })?;
         let stage = StageRun {
             job,
             scoring: &scoring,
             schedule: &schedule,
             stage,
-            letters: &letters,
+            on_shares,
+            letters: letters.as_ref(),
         };
         for portion in &stage.stage.portions {
             let pairs = &schedule.open[portion.clone()];
             job.store.start(pairs)?;
             let halves = timed(observer, || {
                 let on_cells = |cells: usize| observer.cells(cells as u64);
-                stage.align(pairs, &mut session, &mut channel, &on_cells)
+                stage.compare(pairs, &mut session, &mut channel, &on_cells)
             })?;
             let outputs = open(job, pairs, &halves, &mut channel)?;
             let opened = pairs.iter().zip(outputs).map(|(pair, output)| {
@@ -164,12 +177,14 @@ struct StageRun<'a> {
     scoring: &'a Scoring,
     schedule: &'a Schedule,
     stage: &'a Stage,
-    letters: &'a SharedLetters,
+    on_shares: OnShares,
+    /// If there are matrices.
+    letters: Option<&'a SharedLetters>,
 }
 
 impl StageRun<'_> {
     /// Compares the pairs of a portion. Returns this side's halves of the outputs.
-    fn align(
+    fn compare(
         &self,
         pairs: &[usize],
         session: &mut SharesSession,
@@ -177,11 +192,50 @@ impl StageRun<'_> {
         on_cells: &dyn Fn(usize),
     ) -> Result<Vec<u64>, ProtocolError> {
         let Self { job, scoring, .. } = *self;
-        let on_shares = scoring.on_shares(self.stage.shorter);
+        let mut halves = match self.on_shares.method {
+            Method::Matrix {
+                from_two_per_column,
+            } => self.align(pairs, from_two_per_column, session, channel, on_cells)?,
+            Method::Farthest { largest } => {
+                self.farthest(pairs, largest, session, channel, on_cells)?
+            }
+            Method::Recurrence(outputs) => {
+                self.recurrences(pairs, outputs, session, channel, on_cells)?
+            }
+        };
+        if let (Reveal::Group(_), Some(distances)) = (job.reveal, scoring.distances()) {
+            return distances_of_ranks(job.role, distances, &halves, session, channel);
+        }
+        if !matches!(job.reveal, Reveal::Threshold(_)) {
+            for (half, pair) in halves.iter_mut().zip(pairs) {
+                let (rows, columns) = self.schedule.lengths(job, *pair);
+                let bits = match job.reveal {
+                    Reveal::Group(_) => scoring.whole_bits(rows, columns),
+                    _ => scoring.opened_bits(rows, columns),
+                };
+                *half &= u64::MAX.checked_shr(64 - bits as u32).unwrap_or(0);
+            }
+        }
+        Ok(halves)
+    }
+
+    /// Computes matrices.
+    fn align(
+        &self,
+        pairs: &[usize],
+        from_two_per_column: bool,
+        session: &mut SharesSession,
+        channel: &mut dyn Channel,
+        on_cells: &dyn Fn(usize),
+    ) -> Result<Vec<u64>, ProtocolError> {
+        let Self { job, scoring, .. } = *self;
+        let (Some(cell), Some(letters)) = (self.on_shares.cell, self.letters) else {
+            return Err(ProtocolError::Internal("letters have no trees"));
+        };
         let settling = scoring.settling();
         let subtract = settling.is_some_and(|settling| settling.subtract);
         let finish = Finish {
-            subtract: subtract != on_shares.from_two_per_column,
+            subtract: subtract != from_two_per_column,
             term_bits: settling.map_or(0, |settling| settling.width),
             outputs: match job.reveal {
                 Reveal::Score | Reveal::Group(_) => Outputs::Numbers,
@@ -197,7 +251,7 @@ impl StageRun<'_> {
                 Role::Join => job.own[join],
             });
             let mut term = settling.map_or(0, |settling| settling.wide_term(job.role, own));
-            if on_shares.from_two_per_column && job.role == Role::Host {
+            if from_two_per_column && job.role == Role::Host {
                 let columns = 2 * u64::from(lengths.1);
                 term = match subtract {
                     true => term.wrapping_sub(columns),
@@ -216,20 +270,13 @@ impl StageRun<'_> {
                 },
             });
         }
-        let cell = on_shares.cell;
-        let mut halves =
-            session.align(cell, self.letters, &comparisons, finish, channel, on_cells)?;
-        if !matches!(job.reveal, Reveal::Threshold(_)) {
-            for (half, pair) in halves.iter_mut().zip(pairs) {
-                let (rows, columns) = self.schedule.lengths(job, *pair);
-                let bits = match job.reveal {
-                    Reveal::Group(_) => scoring.whole_bits(rows, columns),
-                    _ => scoring.opened_bits(rows, columns),
-                };
-                *half &= u64::MAX.checked_shr(64 - bits as u32).unwrap_or(0);
-            }
-        }
-        Ok(halves)
+        Ok(session.align(cell, letters, &comparisons, finish, channel, on_cells)?)
+    }
+
+    /// The letters of one of this side's scanpaths, with their padding.
+    fn own_letters(&self, scanpath: usize) -> Zeroizing<Vec<usize>> {
+        let length = self.stage.letters_of(self.job.role, scanpath).len();
+        padded_letters(self.job, self.scoring, &[(scanpath, 0..length)])
     }
 }
 

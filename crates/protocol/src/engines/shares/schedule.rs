@@ -1,6 +1,6 @@
 //! In which portions the pairs are compared. Both sides compute the same schedule from the lengths.
 
-use crate::engines::alignment::scoring::Scoring;
+use crate::engines::alignment::scoring::{Longest, Scoring};
 use crate::{Job, Role, TreeLevels};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -29,7 +29,17 @@ pub(super) struct PortionLimits {
 }
 
 impl PortionLimits {
-    pub(super) fn new(cell: &Cell, letters: usize, levels: TreeLevels) -> Self {
+    /// Without a cell nothing is looked up: each comparison is a few numbers for each letter of the alphabet.
+    pub(super) fn new(cell: Option<&Cell>, letters: usize, levels: TreeLevels) -> Self {
+        let Some(cell) = cell else {
+            return Self {
+                in_flight: u64::MAX,
+                cells: u64::MAX,
+                edges: u64::MAX,
+                letters: u64::MAX,
+                pairs: 1 << 12,
+            };
+        };
         let of_cell = TRANSFER_BYTES * cell.cost().cots as u64;
         let in_flight = (IN_FLIGHT_BYTES / of_cell.max(1)).clamp(1 << 13, 3 << 15);
         Self {
@@ -90,8 +100,8 @@ pub(super) struct Stage {
     pub(super) joins: Vec<(usize, Range<usize>)>,
     /// Ranges of [`Schedule::open`].
     pub(super) portions: Vec<Range<usize>>,
-    /// The largest length of the shorter scanpaths of its pairs.
-    pub(super) shorter: u32,
+    /// The longest scanpaths of its pairs.
+    pub(super) longest: Longest,
     /// The host's letters of each portion, summed, and the joining side's.
     letters: [u64; 2],
 }
@@ -195,12 +205,15 @@ impl Schedule {
         let mut stages = Vec::new();
         let mut stage = Stage::default();
         let (mut hosts, mut joins) = (BTreeSet::new(), BTreeSet::new());
-        let shorter = self.open.iter().map(|&pair| {
-            let (rows, columns) = self.lengths(job, pair);
-            rows.min(columns)
-        });
-        let cell = scoring.on_shares(shorter.max().unwrap_or(1)).cell;
-        let limits = PortionLimits::new(&cell, scoring.letters(), job.tree_levels);
+        let longest = |pairs: &[usize]| {
+            let pairs = pairs.iter().map(|&pair| {
+                let (rows, columns) = self.lengths(job, pair);
+                Longest::of(rows, columns)
+            });
+            pairs.fold(Longest::of(1, 1), Longest::max)
+        };
+        let cell = scoring.on_shares(longest(&self.open)).cell;
+        let limits = PortionLimits::new(cell.as_ref(), scoring.letters(), job.tree_levels);
         for portion in self.portions(job, limits) {
             let pairs = self.open[portion.clone()]
                 .iter()
@@ -220,11 +233,7 @@ impl Schedule {
             } else {
                 (hosts, joins) = (all_hosts, all_joins);
             }
-            let shorter = self.open[portion.clone()].iter().map(|&pair| {
-                let (rows, columns) = self.lengths(job, pair);
-                rows.min(columns)
-            });
-            stage.shorter = stage.shorter.max(shorter.max().unwrap_or(0));
+            stage.longest = stage.longest.max(longest(&self.open[portion.clone()]));
             for (sum, more) in stage.letters.iter_mut().zip(letters) {
                 *sum += more;
             }

@@ -1,7 +1,7 @@
 //! Scores, bits and shapes of messages, against the integers of the plain comparison.
 
 use super::schedule::{PortionLimits, Schedule};
-use crate::engines::alignment::scoring::Scoring;
+use crate::engines::alignment::scoring::{Longest, Scoring};
 use crate::engines::tests::{LETTERS, cohort, metrics};
 use crate::{
     Answer, Engine, Job, Link, Observer, PairRule, ProtocolError, Reveal, RevealTo, Role, Spec,
@@ -13,7 +13,7 @@ use std::sync::Mutex;
 use veilpath_channel::{Channel, Counted, Traffic, memory_pair};
 use veilpath_metrics::{Cohort, Comparison, Metric, Scanpath, Threshold};
 
-fn random_cohort(count: usize, lengths: std::ops::Range<usize>, seed: u64) -> Cohort {
+pub(super) fn random_cohort(count: usize, lengths: std::ops::Range<usize>, seed: u64) -> Cohort {
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
     let letters = u16::try_from(LETTERS).unwrap();
     let mut scanpath = || {
@@ -23,11 +23,11 @@ fn random_cohort(count: usize, lengths: std::ops::Range<usize>, seed: u64) -> Co
     cohort(&(0..count).map(|_| scanpath()).collect::<Vec<Vec<u16>>>())
 }
 
-fn spec(metric: &Metric, a: &Cohort, b: &Cohort) -> Spec {
+pub(super) fn spec(metric: &Metric, a: &Cohort, b: &Cohort) -> Spec {
     Spec::new(Engine::Shares, metric.clone(), PairRule::All, a, b).unwrap()
 }
 
-fn expected(metric: &Metric, a: &Cohort, b: &Cohort) -> Vec<Answer> {
+pub(super) fn expected(metric: &Metric, a: &Cohort, b: &Cohort) -> Vec<Answer> {
     let comparison = Comparison::new(metric.clone(), a.alphabet).unwrap();
     let answer = |&(i, j): &(usize, usize)| {
         let (x, y) = (&a.entries[i].scanpath, &b.entries[j].scanpath);
@@ -46,15 +46,20 @@ impl Observer for Cells {
     }
 }
 
-type Ends = [Result<Vec<Answer>, ProtocolError>; 2];
+pub(super) type Ends = [Result<Vec<Answer>, ProtocolError>; 2];
 
 /// Runs both sides. Also returns the host's traffic and the cells that it counted.
-fn run(spec: &Spec, a: &Cohort, b: &Cohort) -> (Ends, Traffic, u64) {
+pub(super) fn run(spec: &Spec, a: &Cohort, b: &Cohort) -> (Ends, Traffic, u64) {
     run_with(spec, a, b, TreeLevels::default())
 }
 
 /// The same with these seed trees.
-fn run_with(spec: &Spec, a: &Cohort, b: &Cohort, levels: TreeLevels) -> (Ends, Traffic, u64) {
+pub(super) fn run_with(
+    spec: &Spec,
+    a: &Cohort,
+    b: &Cohort,
+    levels: TreeLevels,
+) -> (Ends, Traffic, u64) {
     let pairs = pairs_of(spec.pairs, a, b);
     let scanpaths = |cohort: &'_ Cohort| -> Vec<Scanpath> {
         let entries = cohort.entries.iter();
@@ -132,7 +137,7 @@ fn portions_of_lopsided_pairs_are_bounded() {
         let scoring = Scoring::of(&job);
         let schedule = Schedule::new(&job, &scoring, vec![1], vec![4000; pairs.len()]);
         let limits = PortionLimits::new(
-            &scoring.on_shares(1).cell,
+            scoring.on_shares(Longest::of(1, 1)).cell.as_ref(),
             scoring.letters(),
             TreeLevels::Four,
         );
@@ -234,7 +239,7 @@ fn traffic_depends_on_shapes_only() {
 }
 
 /// The size of a job in which everything of `a` is compared with everything of `b`.
-fn work(a: &Cohort, b: &Cohort) -> Work {
+pub(super) fn work(a: &Cohort, b: &Cohort) -> Work {
     let count = count_pairs(PairRule::All, a, b);
     fn lengths(cohort: &Cohort) -> impl Iterator<Item = u64> {
         let entries = cohort.entries.iter();

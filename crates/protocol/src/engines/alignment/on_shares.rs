@@ -1,0 +1,213 @@
+//! How a metric is computed on shares.
+
+use super::circuit::Circuit;
+use super::scoring::{Kind, Longest, Scoring};
+use veilpath_mpc::circuit::cells::{
+    DifferenceCell, FrechetCell, HausdorffCell, LocalCell, UnitCell, WarpingCell,
+};
+use veilpath_mpc::circuit::numbers::bits_for;
+use veilpath_mpc::circuit::recurrence::{RecurrenceOutput, RecurrenceOutputs};
+use veilpath_mpc::shares::{Cell, InnerProduct, fits, runs_fit};
+
+/// A metric on shares.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::engines) struct OnShares {
+    pub(in crate::engines) method: Method,
+    /// The cell of matrices, if there are any: what is looked up in them.
+    pub(in crate::engines) cell: Option<Cell>,
+    /// The circuit with the same inputs.
+    pub(in crate::engines) inputs: Circuit,
+}
+
+/// What is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::engines) enum Method {
+    /// A recurrence along the anti-diagonals of matrices.
+    Matrix {
+        /// Whether the number is 2 for each column minus the result.
+        from_two_per_column: bool,
+    },
+    /// A maximum over the letters of the alphabet. Numbers are at most `largest`.
+    Farthest { largest: u64 },
+    /// Diagonal runs in matrices, and sums over the letters of the alphabet.
+    Recurrence(RecurrenceOutputs),
+}
+
+impl Scoring {
+    /// The computation on shares for matrices of scanpaths up to these lengths.
+    pub(in crate::engines) fn on_shares(&self, longest: Longest) -> OnShares {
+        let matrix = |cell: Cell, inputs: Circuit| OnShares {
+            method: Method::Matrix {
+                // Its numbers count what is spent, those of the recurrence on shares what is saved.
+                from_two_per_column: self.kind == Kind::Clipped,
+            },
+            cell: Some(cell),
+            inputs,
+        };
+        let difference = |sum: u64| {
+            let cell = Cell::Difference {
+                insertion_and_deletion: sum,
+            };
+            matrix(cell, Circuit::Difference(DifferenceCell::new(sum)))
+        };
+        let padded = self.padding.is_some();
+        match self.kind {
+            Kind::Unit => matrix(Cell::Unit, Circuit::Unit(UnitCell)),
+            Kind::Clipped => difference(2),
+            Kind::Difference { insert, delete } => difference(insert + delete),
+            // Refused before anything is computed: `Engine::can_compute`.
+            Kind::Reward { largest } => difference(largest),
+            Kind::Local { gap, best } => {
+                let largest = u64::from(longest.shorter) * best;
+                let gap = gap.min(largest);
+                let cell = Cell::Local {
+                    largest,
+                    largest_entry: best.saturating_add(gap.saturating_mul(2)),
+                    gap,
+                };
+                matrix(cell, Circuit::Local(LocalCell::new(largest, best, gap)))
+            }
+            Kind::Warping { largest } => {
+                // Padding adds nothing to a sum.
+                let longer = self
+                    .padding
+                    .map_or(longest.longer, |padding| padding.length);
+                let longer = u64::from(longer.max(1));
+                let cell = Cell::Warping {
+                    largest: largest.saturating_mul(longer),
+                    largest_entry: largest,
+                    padded,
+                };
+                let inputs = WarpingCell::new(largest, longer, padded);
+                matrix(cell, Circuit::Warping(inputs))
+            }
+            Kind::Frechet { largest } => {
+                let cell = Cell::Frechet {
+                    largest: largest.saturating_add(padded.into()),
+                };
+                matrix(cell, Circuit::Frechet(FrechetCell::new(largest, padded)))
+            }
+            Kind::Hausdorff { largest } => OnShares {
+                method: Method::Farthest { largest },
+                cell: None,
+                inputs: Circuit::Hausdorff(HausdorffCell::new(largest, padded)),
+            },
+            Kind::Recurrence(outputs) => OnShares {
+                method: Method::Recurrence(outputs),
+                cell: has_diagonals(&outputs).then_some(Cell::Unit),
+                inputs: Circuit::Recurrence(outputs.cell()),
+            },
+        }
+    }
+
+    /// Whether a pair of these lengths can be compared: numbers fit 64 bits, the alphabet can be looked up, and messages fit the
+    /// buffers of a channel.
+    pub(in crate::engines) fn fits_shares(&self, rows: u32, columns: u32) -> bool {
+        let on_shares = self.on_shares(Longest::of(rows, columns));
+        let (m, n) = (rows as usize, columns as usize);
+        match (on_shares.method, on_shares.cell) {
+            (Method::Matrix { .. }, Some(cell)) => fits(m, n, cell, self.letters()),
+            (Method::Recurrence(outputs), cell) => {
+                let (divisor, quotient) = divisor_bits(&outputs, rows, columns);
+                divisor + quotient <= 64
+                    && self.output_bits(rows, columns) < 64
+                    && (cell.is_none() || runs_fit(m, n, self.letters()))
+            }
+            _ => true,
+        }
+    }
+}
+
+/// Whether diagonal lines are counted.
+pub(in crate::engines) fn has_diagonals(outputs: &RecurrenceOutputs) -> bool {
+    outputs
+        .iter()
+        .any(|output| output == RecurrenceOutput::Diagonals)
+}
+
+/// Bits of the number of cells of a matrix.
+pub(in crate::engines) fn cell_bits(rows: u32, columns: u32) -> usize {
+    bits_of(u128::from(rows) * u128::from(columns))
+}
+
+/// Bits of the sum over all cells of a matrix of their distances from a corner.
+pub(in crate::engines) fn centre_bits(rows: u32, columns: u32) -> usize {
+    let longest = 2 * u128::from(rows.max(columns).saturating_sub(1));
+    bits_of(u128::from(rows) * u128::from(columns) * longest)
+}
+
+/// Bits of numbers in recurrence plots.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::engines) struct Sizes {
+    /// Of the largest number of rows, of columns and of cells.
+    pub(in crate::engines) rows: usize,
+    pub(in crate::engines) columns: usize,
+    pub(in crate::engines) cells: usize,
+    /// Of the sum over all cells of their distances from a corner.
+    pub(in crate::engines) centres: usize,
+}
+
+impl Sizes {
+    /// Those of matrices of one shape.
+    pub(in crate::engines) fn of(rows: u32, columns: u32) -> Self {
+        Self {
+            rows: bits_for(rows.into()),
+            columns: bits_for(columns.into()),
+            cells: cell_bits(rows, columns),
+            centres: centre_bits(rows, columns),
+        }
+    }
+
+    /// A sum over letters of products of what both sides count.
+    pub(in crate::engines) fn inner_product(self, alphabet: usize) -> InnerProduct {
+        let bits = [self.rows, self.columns];
+        InnerProduct {
+            each: alphabet,
+            bits,
+            width: self.cells.max(bits[0]).max(bits[1]),
+        }
+    }
+
+    /// The same with the host's places instead of counts.
+    pub(in crate::engines) fn row_centres(self) -> Self {
+        Self {
+            rows: self.rows + self.rows.max(self.columns),
+            cells: self.centres,
+            ..self
+        }
+    }
+
+    /// The same with the joining side's places instead of counts.
+    pub(in crate::engines) fn column_centres(self) -> Self {
+        Self {
+            columns: 2 * self.columns,
+            cells: self.centres,
+            ..self
+        }
+    }
+}
+
+/// Bits of the divisors of all shares of points together, and of their quotients.
+pub(in crate::engines) fn divisor_bits(
+    outputs: &RecurrenceOutputs,
+    rows: u32,
+    columns: u32,
+) -> (usize, usize) {
+    // A share is divided by twice the points, that of rows and columns by four times.
+    let of_points = cell_bits(rows, columns) + 2;
+    match outputs
+        .iter()
+        .any(|output| output == RecurrenceOutput::Centre)
+    {
+        true => (of_points.max(centre_bits(rows, columns)), CENTRE_BITS),
+        false => (of_points, SHARE_BITS),
+    }
+}
+
+/// Bits of a share of points, and of a centre.
+const SHARE_BITS: usize = 14;
+const CENTRE_BITS: usize = 15;
+
+fn bits_of(largest: u128) -> usize {
+    (u128::BITS - largest.leading_zeros()).max(1) as usize
+}

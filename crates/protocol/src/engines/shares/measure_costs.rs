@@ -1,0 +1,81 @@
+//! What measures will cost that are not a recurrence along anti-diagonals.
+
+use crate::Reveal;
+use crate::engines::alignment::on_shares::{Sizes, divisor_bits, has_diagonals};
+use crate::engines::alignment::scoring::Scoring;
+use veilpath_mpc::circuit::numbers::bits_for;
+use veilpath_mpc::circuit::recurrence::{RecurrenceOutput, RecurrenceOutputs};
+use veilpath_mpc::shares::Outputs;
+use veilpath_mpc::shares::costs::{AlignmentCost, Matrices};
+use veilpath_mpc::shares::list_costs::{
+    halves_from_numbers, inner_products, largest_chosen, not_negative, numbers_from_halves,
+    quotients,
+};
+
+/// Hausdorff distances of this many pairs.
+pub(super) fn farthest(
+    pairs: u64,
+    scoring: &Scoring,
+    largest: u64,
+    outputs: Outputs,
+) -> AlignmentCost {
+    let alphabet = scoring.padding_letter();
+    largest_chosen(pairs, alphabet, bits_for(largest), outputs)
+}
+
+/// Distances for ranks, in answers about groups.
+pub(super) fn distances(pairs: u64, scoring: &Scoring, reveal: Reveal) -> AlignmentCost {
+    let (Reveal::Group(_), Some(distances)) = (reveal, scoring.distances()) else {
+        return AlignmentCost::default();
+    };
+    let largest = distances.len() as u64 - 1;
+    let bits = bits_for(largest);
+    let comparisons = not_negative(pairs.saturating_mul(largest), bits);
+    numbers_from_halves(pairs, bits).then(comparisons)
+}
+
+/// Recurrence plots of matrices of this shape.
+pub(super) fn recurrences(
+    matrices: &Matrices,
+    scoring: &Scoring,
+    outputs: &RecurrenceOutputs,
+    reveal: Reveal,
+) -> AlignmentCost {
+    use RecurrenceOutput::{Centre, Columns, Points, Rows, RowsAndColumns};
+    let has = |any: &[RecurrenceOutput]| outputs.iter().any(|output| any.contains(&output));
+    let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+    let (rows, columns) = (length(matrices.rows), length(matrices.columns));
+    let (pairs, alphabet) = (matrices.count, scoring.padding_letter());
+    let sizes = Sizes::of(rows, columns);
+    let of_cells = sizes.cells;
+    let sums = |sizes: Sizes| inner_products(pairs, sizes.inner_product(alphabet));
+    let mut all = sums(sizes);
+    let mut add = |more: AlignmentCost| all = all.then(more);
+    if has(&[Rows, RowsAndColumns]) {
+        add(sums(sizes));
+    }
+    if has(&[Columns, RowsAndColumns]) {
+        add(sums(sizes));
+    }
+    if has(&[Centre]) {
+        add(sums(sizes.row_centres()));
+        add(sums(sizes.column_centres()));
+    }
+    if has(&[Points]) {
+        add(halves_from_numbers(pairs, of_cells));
+    }
+    let shares = outputs.iter().filter(|output| *output != Points).count() as u64;
+    if shares > 0 {
+        let (divisor, bits) = divisor_bits(outputs, rows, columns);
+        add(quotients(pairs.saturating_mul(shares), divisor, bits));
+        add(not_negative(pairs, of_cells));
+    }
+    if has_diagonals(outputs) {
+        add(matrices.cost_of_runs(outputs.shortest()));
+    }
+    if matches!(reveal, Reveal::Threshold(_)) {
+        let bits = scoring.output_bits(rows, columns).min(63);
+        add(numbers_from_halves(pairs, bits).then(not_negative(pairs, bits)));
+    }
+    all
+}

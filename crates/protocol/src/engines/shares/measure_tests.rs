@@ -1,0 +1,282 @@
+//! Measures other than alignments: scores, bits, hidden lengths, answers to one side, and what they cost.
+
+use super::own_letters::OwnTable;
+use super::tests::{expected, random_cohort, run, run_with, spec, work};
+use crate::engines::alignment::entries::Inputs;
+use crate::engines::alignment::scoring::{Longest, Scoring};
+use crate::engines::tests::{cohort, measures as all_measures};
+use crate::{Answer, Engine, Link, ProtocolError, Reveal, RevealTo, Role, TreeLevels};
+use veilpath_metrics::{
+    Alphabet, Cohort, Comparison, Crqa, CrqaOutput, Dtw, Frechet, Grid, Hausdorff, Metric,
+    PathDivisor, Points, RecurrenceRule, Scanpath, Threshold, Undefined,
+};
+
+/// Those that this engine computes.
+fn measures() -> Vec<Metric> {
+    let all = all_measures().into_iter();
+    all.filter(|metric| Engine::Shares.can_compute(metric))
+        .collect()
+}
+
+fn hides(metric: &Metric) -> bool {
+    Engine::Shares.can_hide_lengths(metric, Reveal::Score)
+}
+
+#[test]
+fn scores_are_those_of_the_plain_comparison() {
+    for (seed, metric) in measures().iter().enumerate() {
+        let a = random_cohort(25, 1..12, seed as u64);
+        let b = random_cohort(25, 1..14, 30 + seed as u64);
+        let scores = expected(metric, &a, &b);
+        let levels = TreeLevels::ALL[seed % 2];
+        let ([host, join], _, cells) = run_with(&spec(metric, &a, &b), &a, &b, levels);
+        assert_eq!(host.as_ref(), Ok(&scores), "{metric:?}");
+        assert_eq!(join.as_ref(), Ok(&scores), "{metric:?}");
+        let letters = |cohort: &Cohort| -> u64 {
+            let entries = cohort.entries.iter();
+            entries.map(|entry| entry.scanpath.len() as u64).sum()
+        };
+        assert_eq!(cells, letters(&a) * letters(&b), "{metric:?}");
+    }
+}
+
+/// More than one tile of positions, lines that share trees, and runs that begin in one part of a matrix and end in the next.
+#[test]
+fn long_scanpaths_have_their_scores() {
+    for (seed, metric) in measures().iter().enumerate() {
+        let mut a = random_cohort(2, 129..300, seed as u64);
+        let mut b = random_cohort(3, 1..380, 30 + seed as u64);
+        // One with itself: long diagonal lines.
+        b.entries[1].scanpath = a.entries[0].scanpath.clone();
+        a.entries[1].scanpath = Scanpath::new(vec![3]);
+        let scores = expected(metric, &a, &b);
+        let ([host, join], ..) = run(&spec(metric, &a, &b), &a, &b);
+        assert_eq!(host.as_ref(), Ok(&scores), "{metric:?}");
+        assert_eq!(join.as_ref(), Ok(&scores), "{metric:?}");
+    }
+}
+
+/// Runs thresholds around some scores, with lengths hidden or not.
+fn check_thresholds(metric: &Metric, a: &Cohort, b: &Cohort, pad_to: Option<u32>) -> usize {
+    let scores = expected(metric, a, b);
+    let middle = scores[scores.len() / 2].pair_score().unwrap().score();
+    let mut runs = 0;
+    for value in [middle.next_down(), middle, middle.next_up(), 1e6, 0.5] {
+        let threshold = Threshold::new(value).unwrap();
+        let mut spec = spec(metric, a, b);
+        spec.pad_to = pad_to;
+        spec.reveal = Reveal::Threshold(threshold);
+        if spec.check().is_err() {
+            continue;
+        }
+        spec.reveal_to = [RevealTo::Both, RevealTo::Host, RevealTo::Join][runs % 3];
+        runs += 1;
+        let bits = scores.iter().map(|answer| {
+            let score = answer.pair_score().unwrap();
+            Answer::Within(threshold.admits(metric, &score))
+        });
+        let bits: Vec<Answer> = bits.collect();
+        let (ends, ..) = run(&spec, a, b);
+        for (role, end) in [Role::Host, Role::Join].into_iter().zip(ends) {
+            match spec.reveal_to.includes(role) {
+                true => assert_eq!(end, Ok(bits.clone()), "{metric:?} {value}"),
+                false => assert_eq!(end, Ok(Vec::new())),
+            }
+        }
+    }
+    runs
+}
+
+#[test]
+fn thresholds_agree_with_scores() {
+    let mut runs = 0;
+    for (seed, metric) in measures().iter().enumerate() {
+        let a = random_cohort(5, 1..12, seed as u64);
+        let b = random_cohort(6, 1..12, 20 + seed as u64);
+        runs += check_thresholds(metric, &a, &b, None);
+    }
+    assert!(runs > 30, "{runs}");
+}
+
+#[test]
+fn hidden_lengths_change_no_score_and_no_message() {
+    for (seed, metric) in measures().iter().enumerate().filter(|(_, it)| hides(it)) {
+        let a = random_cohort(5, 1..15, seed as u64);
+        let b = random_cohort(6, 1..15, 30 + seed as u64);
+        let mut spec = spec(metric, &a, &b);
+        spec.pad_to = Some(14);
+        let scores = expected(metric, &a, &b);
+        let ([host, join], traffic, _) = run(&spec, &a, &b);
+        assert_eq!(host.as_ref(), Ok(&scores), "{metric:?}");
+        assert_eq!(join.as_ref(), Ok(&scores), "{metric:?}");
+        for (m, n) in [(1, 14), (14, 1), (1, 1)] {
+            let (a, b) = (random_cohort(5, m..m + 1, 1), random_cohort(6, n..n + 1, 2));
+            assert_eq!(run(&spec, &a, &b).1, traffic, "{metric:?}");
+        }
+        check_thresholds(metric, &a, &b, spec.pad_to);
+    }
+}
+
+/// Sizes of messages do not depend on letters.
+#[test]
+fn traffic_depends_on_shapes_only() {
+    for metric in measures() {
+        let traffic = [1, 2, 3].map(|seed| {
+            let (a, b) = (
+                random_cohort(3, 9..10, seed),
+                random_cohort(2, 7..8, 9 * seed),
+            );
+            run(&spec(&metric, &a, &b), &a, &b).1
+        });
+        assert!(
+            traffic.iter().all(|other| other == &traffic[0]),
+            "{metric:?}"
+        );
+    }
+}
+
+#[test]
+fn empty_scanpaths_are_refused() {
+    let (empty, some) = (cohort(&[vec![]]), cohort(&[vec![3, 3, 4]]));
+    for metric in measures() {
+        if metric == Metric::SequenceScore {
+            continue;
+        }
+        let ([host, join], ..) = run(&spec(&metric, &empty, &some), &empty, &some);
+        assert!(matches!(host, Err(ProtocolError::Metric(_))), "{metric:?}");
+        assert!(join.is_err());
+    }
+}
+
+/// What a side counts in its own scanpath, against its definition.
+#[test]
+fn own_letters_are_counted() {
+    let path = random_cohort(1, 40..41, 5).entries[0].scanpath.clone();
+    let letters: Vec<usize> = path
+        .letters()
+        .iter()
+        .map(|letter| usize::from(*letter))
+        .collect();
+    for metric in measures() {
+        let alphabet = random_cohort(0, 1..2, 1).alphabet;
+        let comparison = Comparison::new(metric.clone(), alphabet).unwrap();
+        let scoring = Scoring::new(comparison.model(), alphabet.size(), Some(50));
+        let mut padded = letters.clone();
+        padded.resize(50, scoring.padding_letter());
+        for role in [Role::Host, Role::Join] {
+            let on_shares = scoring.on_shares(Longest::of(50, 50));
+            let inputs = Inputs::new(&scoring, comparison.model(), on_shares.inputs);
+            let table = OwnTable::new(&scoring, &inputs, role);
+            let entry = |other: u16, own: usize| {
+                let own = u16::try_from(own).unwrap();
+                comparison.model().entry(own, other).unsigned_abs()
+            };
+            let all = 0..u16::try_from(alphabet.size()).unwrap();
+            if matches!(metric, Metric::Hausdorff(_)) {
+                let found = table.nearest(&padded, 1000);
+                for other in all {
+                    let nearest = letters.iter().map(|own| entry(other, *own)).min();
+                    assert_eq!(found.distances[usize::from(other)], nearest.unwrap());
+                    let present = letters.contains(&usize::from(other));
+                    assert_eq!(found.present[usize::from(other)], u64::from(present));
+                }
+            } else if matches!(metric, Metric::Crqa(_)) {
+                for line in [2, 3] {
+                    let found = table.recurrences(&padded, line);
+                    for other in all.clone() {
+                        let at = usize::from(other);
+                        let recurs: Vec<bool> =
+                            letters.iter().map(|own| entry(other, *own) == 1).collect();
+                        let places = |chosen: &dyn Fn(usize) -> bool| -> Vec<u64> {
+                            (0..letters.len())
+                                .filter(|place| chosen(*place))
+                                .map(|place| place as u64)
+                                .collect()
+                        };
+                        let own = places(&|place| letters[place] == at);
+                        let points = places(&|place| recurs[place]);
+                        assert_eq!(found.times[at], own.len() as u64);
+                        assert_eq!(found.places[at], own.iter().sum::<u64>());
+                        assert_eq!(found.points[at], points.len() as u64);
+                        assert_eq!(found.point_places[at], points.iter().sum::<u64>());
+                        let lines = recurs.chunk_by(|a, b| a == b);
+                        let lines = lines.filter(|run| run[0] && run.len() as u64 >= line);
+                        let on_lines: usize = lines.map(<[bool]>::len).sum();
+                        assert_eq!(found.on_lines[at], on_lines as u64);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Estimates tell the rounds and bytes that are counted.
+#[test]
+fn rounds_and_bytes_are_as_estimated() {
+    let mut wrong = Vec::new();
+    for (metric, levels) in measures().iter().zip(TreeLevels::ALL.into_iter().cycle()) {
+        for (count, length) in [(3, 20), (12, 40)] {
+            let a = random_cohort(count, length..length + 1, 1);
+            let b = random_cohort(count, length..length + 1, 2);
+            let spec = spec(metric, &a, &b);
+            let (ends, traffic, _) = run_with(&spec, &a, &b, levels);
+            assert!(ends.iter().all(Result::is_ok));
+            let told = spec.estimate_with(&work(&a, &b), &Link::local(), levels);
+            for (what, told, counted, tolerance) in [
+                ("rounds", told.rounds, traffic.rounds, 0.3),
+                // A batch of transfers more or less, and trees of lines, which one side sends, count in jobs this small.
+                ("bytes to host", told.bytes_to_host, traffic.received, 0.25),
+                ("bytes to join", told.bytes_to_join, traffic.sent, 0.25),
+            ] {
+                let ratio = told as f64 / counted as f64;
+                let case = format!("{metric:?}, {count} of {length}, {levels:?}");
+                println!("{case}: {told} {what} told, {counted} counted, {ratio:.2}");
+                if (ratio - 1.0).abs() > tolerance {
+                    wrong.push(format!("{case}: {told} {what} and not {counted}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The table of `docs/engines.md`: bytes for each matrix cell of 900 comparisons, for a grid of 7 × 7 and scanpaths of 100 letters.
+#[test]
+fn cells_cost_the_documented_bytes() {
+    let grid = Grid::new(7, 7).unwrap();
+    let points = Points::Grid { grid, wrap: false };
+    let crqa = |outputs: &[CrqaOutput]| {
+        Metric::Crqa(Crqa {
+            rule: RecurrenceRule::SameLetter,
+            line: 2,
+            outputs: outputs.to_vec(),
+            undefined: Undefined::Missing,
+            rounded: true,
+        })
+    };
+    let [rec, det, lam, _, _, corm] = CrqaOutput::ALL;
+    let dtw = Metric::Dtw(Dtw {
+        points,
+        divisor: PathDivisor::None,
+        scale: None,
+    });
+    for (metric, documented) in [
+        (Metric::SequenceScore, [51.0, 31.0]),
+        (dtw, [340.0, 200.0]),
+        (Metric::Frechet(Frechet { points }), [155.0, 90.0]),
+        (Metric::Hausdorff(Hausdorff { points }), [0.27, 0.15]),
+        (crqa(&[rec]), [0.27, 0.16]),
+        (crqa(&[rec, det]), [17.5, 10.7]),
+        (crqa(&[rec, det, lam, corm]), [19.3, 11.8]),
+    ] {
+        let comparison = Comparison::new(metric.clone(), Alphabet::letters(49).unwrap()).unwrap();
+        for (levels, documented) in TreeLevels::ALL.into_iter().zip(documented) {
+            let bytes = super::costs::bytes_per_cell(&comparison, 900, 100, levels);
+            println!("{} {levels:?}: {bytes:.2} bytes", metric.name());
+            assert!(
+                (bytes / documented - 1.0).abs() < 0.05,
+                "{metric:?}: {bytes}"
+            );
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! What a side counts in its own scanpath, letter by letter of the alphabet, for measures that need no matrix.
+//!
+//! Times and addresses do not depend on letters: rows of the table are masked out of all, and padding takes as long as a letter.
+
+use crate::Role;
+use crate::engines::alignment::entries::Inputs;
+use crate::engines::alignment::scoring::Scoring;
+use std::hint::black_box;
+use zeroize::Zeroizing;
+
+/// Secret numbers, one for each letter of the alphabet.
+pub(super) type PerLetter = Zeroizing<Vec<u64>>;
+
+/// The public table, by own letter and then by the other side's.
+pub(super) struct OwnTable {
+    /// Letters of the alphabet, without padding.
+    alphabet: usize,
+    /// Letters with padding: the side of the table.
+    letters: usize,
+    entries: Vec<u64>,
+}
+
+/// Where an own scanpath recurs, for each letter that the other side may have.
+pub(super) struct Recurrences {
+    /// How often this side has the letter itself.
+    pub(super) times: PerLetter,
+    /// The sum of the places where it has it, from 0.
+    pub(super) places: PerLetter,
+    /// How many own letters recur with it.
+    pub(super) points: PerLetter,
+    /// The sum of their places.
+    pub(super) point_places: PerLetter,
+    /// How many of them are on lines: next to each other, at least as many as a line has.
+    pub(super) on_lines: PerLetter,
+}
+
+/// How far an own scanpath is, for each letter that the other side may have.
+pub(super) struct Nearest {
+    /// Whether this side has the letter itself.
+    pub(super) present: PerLetter,
+    /// The least distance to it.
+    pub(super) distances: PerLetter,
+}
+
+impl OwnTable {
+    pub(super) fn new(scoring: &Scoring, inputs: &Inputs<'_>, role: Role) -> Self {
+        let letters = scoring.letters();
+        let mut entries = vec![0; letters * letters];
+        for (letter, row) in entries.chunks_exact_mut(letters).enumerate() {
+            inputs.fill(letter, row);
+        }
+        if role == Role::Join {
+            let by_host = entries.clone();
+            for (own, row) in entries.chunks_exact_mut(letters).enumerate() {
+                for (host, entry) in row.iter_mut().enumerate() {
+                    *entry = by_host[host * letters + own];
+                }
+            }
+        }
+        Self {
+            alphabet: scoring.padding_letter(),
+            letters,
+            entries,
+        }
+    }
+
+    pub(super) fn alphabet(&self) -> usize {
+        self.alphabet
+    }
+
+    /// The entries of an own letter and all letters of the alphabet.
+    fn row(&self, letter: usize) -> PerLetter {
+        let mut row = self.zeros();
+        for (number, entries) in self.entries.chunks_exact(self.letters).enumerate() {
+            // The compiler must not see that masks are all ones or zeros, and branch.
+            let chosen = black_box(equal(number as u64, letter as u64).wrapping_neg());
+            for (entry, other) in row.iter_mut().zip(entries) {
+                *entry |= other & chosen;
+            }
+        }
+        row
+    }
+
+    fn zeros(&self) -> PerLetter {
+        Zeroizing::new(vec![0; self.alphabet])
+    }
+
+    /// What recurs, with lines of at least `line` letters.
+    pub(super) fn recurrences(&self, letters: &[usize], line: u64) -> Recurrences {
+        let mut all = Recurrences {
+            times: self.zeros(),
+            places: self.zeros(),
+            points: self.zeros(),
+            point_places: self.zeros(),
+            on_lines: self.zeros(),
+        };
+        // Letters up to here that recur without a gap.
+        let mut runs = self.zeros();
+        for (place, letter) in letters.iter().enumerate() {
+            let row = self.row(*letter);
+            for at in 0..self.alphabet {
+                let here = equal(at as u64, *letter as u64);
+                all.times[at] += here;
+                all.places[at] += here * place as u64;
+                let recurs = row[at];
+                all.points[at] += recurs;
+                all.point_places[at] += recurs * place as u64;
+                runs[at] = (runs[at] + 1) * recurs;
+                // All letters of a line count when it is long enough, and then one after the other.
+                let (complete, longer) = (equal(runs[at], line), less(line, runs[at]));
+                all.on_lines[at] += complete * line + longer;
+            }
+        }
+        all
+    }
+
+    /// What is nearest. Distances are at most `largest`.
+    pub(super) fn nearest(&self, letters: &[usize], largest: u64) -> Nearest {
+        let mut present = self.zeros();
+        let mut distances: PerLetter = Zeroizing::new(vec![largest; self.alphabet]);
+        for letter in letters {
+            let row = self.row(*letter);
+            for at in 0..self.alphabet {
+                present[at] |= equal(at as u64, *letter as u64);
+                let nearer = black_box(less(row[at], distances[at]).wrapping_neg());
+                distances[at] ^= (distances[at] ^ row[at]) & nearer;
+            }
+        }
+        Nearest { present, distances }
+    }
+}
+
+/// 1 if two numbers are equal, else 0.
+fn equal(a: u64, b: u64) -> u64 {
+    let difference = a ^ b;
+    1 ^ (difference | difference.wrapping_neg()) >> 63
+}
+
+/// 1 if the first number is smaller, else 0. Both are below 2⁶³.
+fn less(a: u64, b: u64) -> u64 {
+    a.wrapping_sub(b) >> 63
+}
