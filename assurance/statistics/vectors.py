@@ -24,6 +24,7 @@ from sklearn.neighbors import KNeighborsClassifier
 FOLDER = Path(__file__).resolve().parents[2] / "testdata" / "statistics"
 SEED, PERMUTATIONS, RESAMPLES, LEVEL, K = 5, 499, 200, 0.95, 3
 TEST, BOOTSTRAP, NEAREST = 0, 1, 2
+TOLERANCE = Fraction(1, 10**9)
 
 
 class Stream:
@@ -104,7 +105,9 @@ def difference(scores, same):
 
 
 def p_value(observed, permuted):
-    return float(Fraction(sum(one >= observed for one in permuted) + 1, len(permuted) + 1))
+    """Ties count, also between numbers that differ by rounding only."""
+    least = observed - TOLERANCE
+    return float(Fraction(sum(one >= least for one in permuted) + 1, len(permuted) + 1))
 
 
 def interval(numbers):

@@ -24,6 +24,8 @@ pub struct TestResult {
     pub all: i64,
     /// The sum over pairs with the same label, for each permutation. For numbers in the clear only: they are linear equations in the values.
     pub permuted: Vec<i64>,
+    /// Sums that are this close count as equal, because values are rounded.
+    pub tolerance: u64,
 }
 
 impl Contrast {
@@ -84,7 +86,8 @@ impl TestResult {
 
     /// How many permutations give at least the observed statistic.
     pub fn count(&self) -> u64 {
-        let extreme = self.permuted.iter().filter(|&&same| same >= self.same);
+        let least = self.same.saturating_sub_unsigned(self.tolerance);
+        let extreme = self.permuted.iter().filter(|&&same| same >= least);
         extreme.count() as u64
     }
 
@@ -130,13 +133,16 @@ mod tests {
 
     #[test]
     fn ties_count_as_extreme() {
-        let result = TestResult {
+        let mut result = TestResult {
             contrast: Contrast::new(1, 2).unwrap(),
             same: 7,
             all: 10,
-            permuted: vec![6, 7, 8],
+            permuted: vec![5, 6, 7, 8],
+            tolerance: 0,
         };
         assert_eq!(result.count(), 2);
-        assert!((result.p_value() - 0.75).abs() < 1e-15);
+        assert!((result.p_value() - 0.6).abs() < 1e-15);
+        result.tolerance = 1;
+        assert_eq!(result.count(), 3);
     }
 }

@@ -76,6 +76,7 @@ impl LabelTest {
             same,
             all: values.values().iter().sum(),
             permuted,
+            tolerance: 0,
         })
     }
 }
@@ -147,6 +148,7 @@ impl CrossTest {
             same,
             all: values.values().iter().sum(),
             permuted,
+            tolerance: 0,
         })
     }
 }

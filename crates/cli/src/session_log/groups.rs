@@ -10,10 +10,6 @@ pub(super) fn limit(groups: &GroupSummary, reveal: Reveal) -> String {
         Some(GroupQuestion::Nearest {
             rate_only: false, ..
         }) => format!("every group has at least {participants}, and as many scanpaths vote"),
-        Some(GroupQuestion::Histogram { .. }) => {
-            let count = units::counted(groups.minimum.into(), "pair");
-            format!("at least {participants} a side, and no count below {count}")
-        }
         _ => format!("every part of the answer is about at least {participants} a side"),
     };
     match groups.answers {
@@ -44,8 +40,7 @@ mod tests {
             ..groups
         };
         assert!(!said(&hidden, "mean").contains("20"));
-        // One label of these is about one scanpath, and one count about pairs.
+        // A label is about one scanpath.
         assert!(!said(&groups, "nearest:5").contains("every part"));
-        assert!(said(&groups, "histogram:5").contains("5 pairs"));
     }
 }

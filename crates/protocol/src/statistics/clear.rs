@@ -1,7 +1,8 @@
 //! The same answers in the clear: for one institution with both cohorts, and as the reference for those on shares.
 
+use super::nearest::tie_gain;
 use super::plan::GroupPlan;
-use super::rounding::without_low_bits;
+use super::rounding::{shifted, without_low_bits};
 use crate::{GroupQuestion, ProtocolError};
 use std::collections::BTreeSet;
 use veilpath_metrics::Metric;
@@ -32,13 +33,11 @@ fn exact_numbers(
     let layout = &host.layout;
     let matrix = || layout.sums_by_participants(values);
     let permutations = u64::from(host.question.permutations().unwrap_or(0));
-    let statistic = |number: i128| {
-        i64::try_from(number).map_err(|_| ProtocolError::Internal("a statistic does not fit"))
-    };
-    let reached = |result: &TestResult| {
-        let least = result.same.saturating_sub(host.tolerance().cast_signed());
-        let reached = result.permuted.iter().filter(|sum| **sum >= least);
-        (reached.count() as u64).cast_signed()
+    let statistic = |result: &TestResult| {
+        let sums = [result.same, result.all - result.same];
+        let [same, rest] = sums.map(|sum| shifted(sum, host.statistic_shift()));
+        let statistic = result.contrast.statistic(same, same + rest);
+        i64::try_from(statistic).map_err(|_| ProtocolError::Internal("a statistic does not fit"))
     };
     Ok(match host.question {
         GroupQuestion::Mean { overall: true } => {
@@ -61,22 +60,25 @@ fn exact_numbers(
             let sizes = [0, 1].map(|side| layout.participants[side].len());
             let test = LabelTest::of_sites(sizes[0], sizes[1])?;
             let all = PairMatrix::of_sites(&host.own_scores()?, &join.own_scores()?, &matrix()?)?;
-            let result = test.run(&all, &host.coins, permutations)?;
-            let observed = test.contrast().statistic(result.same, result.all);
-            vec![statistic(observed)?, reached(&result)]
+            let mut result = test.run(&all, &host.coins, permutations)?;
+            result.tolerance = host.tolerance();
+            vec![statistic(&result)?, result.count().cast_signed()]
         }
         GroupQuestion::TestGroups { .. } => {
             let test = CrossTest::new([host.own_labels.clone(), join.own_labels.clone()])?;
-            let result = test.run(&matrix()?, &host.coins, permutations)?;
-            let observed = test.contrast().statistic(result.same, result.all);
-            vec![statistic(observed)?, reached(&result)]
+            let mut result = test.run(&matrix()?, &host.coins, permutations)?;
+            result.tolerance = host.tolerance();
+            vec![statistic(&result)?, result.count().cast_signed()]
         }
         GroupQuestion::Nearest { k, rate_only } => {
             let labels = join.labels_of_references();
             let mut found = Vec::new();
             for (query, pairs) in host.queries(k as usize)?.iter().enumerate() {
-                let of_pairs: Vec<i64> = pairs.iter().map(|pair| values[*pair]).collect();
-                let nearest = nearest(query, &of_pairs, k as usize)?;
+                let key = |(place, pair): (usize, &usize)| {
+                    values[*pair] + tie_gain(place, pairs.len(), host.tie_step())
+                };
+                let keys: Vec<i64> = pairs.iter().enumerate().map(key).collect();
+                let nearest = nearest(query, &keys, k as usize)?;
                 let votes = nearest.iter().map(|at| labels[pairs[*at]]);
                 found.push(majority(votes, host.names.len()));
             }

@@ -13,8 +13,10 @@ pub(crate) struct Nearest<'a> {
     pub(crate) k: usize,
     /// The number of groups.
     pub(crate) groups: usize,
-    /// Values lie between −2^`value_bits` and 2^`value_bits`.
+    /// Values lie between −2^`value_bits` and 2^`value_bits`, and so do keys.
     pub(crate) value_bits: usize,
+    /// What a reference gains on the next one. Values that stand for the same number differ by less.
+    pub(crate) tie_step: u64,
     /// For each query, its pairs with references, in the order of the references. All queries have equally many.
     pub(crate) queries: &'a [Vec<usize>],
     /// The group of each pair's reference, on the joining side.
@@ -37,9 +39,8 @@ impl<C: Channel> OnShares<'_, C> {
     ) -> Result<Numbers, ProtocolError> {
         let queries = nearest.queries.len();
         let each = nearest.queries.first().map_or(0, Vec::len);
-        let place_bits = bits_for(each.saturating_sub(1) as u64);
-        let mut entries = self.entries(values, nearest, place_bits);
-        let key_bits = nearest.value_bits + place_bits + 1;
+        let mut entries = self.entries(values, nearest);
+        let key_bits = nearest.value_bits + 1;
         for layer in network::layers(each, nearest.k) {
             let starts = (0..queries).map(|query| query * each);
             let pairs: Vec<(usize, usize)> = starts
@@ -55,16 +56,15 @@ impl<C: Channel> OnShares<'_, C> {
         self.most_votes(&votes, queries, nearest)
     }
 
-    /// The low bits of a key put the earlier of two references with the same value first.
-    fn entries(&self, values: &[u64], nearest: &Nearest<'_>, place_bits: usize) -> Entries {
+    /// A key is a value, and a little more for earlier references, so that the earlier of two with the same value is nearer.
+    fn entries(&self, values: &[u64], nearest: &Nearest<'_>) -> Entries {
         let count = nearest.queries.iter().map(Vec::len).sum();
         let mut keys = Zeroizing::new(Vec::with_capacity(count));
         let mut labels = Zeroizing::new(Vec::with_capacity(count));
         for pairs in nearest.queries {
             for (place, &pair) in pairs.iter().enumerate() {
-                let last = pairs.len() - 1 - place;
-                let key = values[pair] << place_bits;
-                keys.push(key.wrapping_add(self.public((last as u64).cast_signed())));
+                let more = tie_gain(place, pairs.len(), nearest.tie_step);
+                keys.push(values[pair].wrapping_add(self.public(more)));
                 labels.push(match nearest.references {
                     Some(groups) => 1u64 << groups[pair],
                     None => 0,
@@ -220,7 +220,13 @@ impl<C: Channel> OnShares<'_, C> {
     }
 }
 
+/// What the reference at this place gains on the last one.
+pub(super) fn tie_gain(place: usize, references: usize, tie_step: u64) -> i64 {
+    let places = references.saturating_sub(1).saturating_sub(place) as u64;
+    places.wrapping_mul(tie_step).cast_signed()
+}
+
 /// The bits of a number.
-fn bits_for(largest: u64) -> usize {
+pub(super) fn bits_for(largest: u64) -> usize {
     (u64::BITS - largest.leading_zeros()) as usize
 }

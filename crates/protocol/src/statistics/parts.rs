@@ -1,11 +1,13 @@
-//! The public parts of a question: who is compared with whom, edges, and what is rounded.
+//! The public parts of a question: who is compared with whom, edges, precision, and what is rounded.
 
 use super::form::FormNumbers;
+use super::nearest::bits_for;
 use super::plan::GroupPlan;
 use super::rounding::{PRECISION_BITS, shift};
+use super::values::Use;
 use crate::{GroupQuestion, ProtocolError};
 use veilpath_metrics::Metric;
-use veilpath_statistics::{StatisticsError, histogram_edges};
+use veilpath_statistics::{StatisticsError, check_sum, histogram_edges};
 
 impl GroupPlan<'_> {
     /// How many low bits of each number are not opened.
@@ -28,7 +30,7 @@ impl GroupPlan<'_> {
                     .collect()
             }
             FormNumbers::Test { .. } => {
-                let of_statistic = self.contrast()?.difference(1, self.unit);
+                let of_statistic = self.contrast()?.difference(1, self.form().unit);
                 vec![shift(resolution, of_statistic), 0]
             }
             FormNumbers::Nearest { .. }
@@ -127,9 +129,46 @@ impl GroupPlan<'_> {
             .collect())
     }
 
+    /// What an earlier reference gains on the next one, so that of two with the same value the earlier is nearer.
+    pub(super) fn tie_step(&self) -> u64 {
+        self.value_error.saturating_mul(4)
+    }
+
+    /// How many low bits observed sums lose so that they can be multiplied by the coefficients of the contrast: 0 with few pairs.
+    pub(super) fn statistic_shift(&self) -> u32 {
+        let Some(contrast) = self.contrast else {
+            return 0;
+        };
+        let [same, different] = contrast.coefficients();
+        let fits = |shift: &u32| {
+            let largest = 1u64 << (self.value_bits as u32).saturating_sub(*shift).min(62);
+            check_sum(self.terms, largest, same.max(different)).is_ok()
+        };
+        (0..62).find(fits).unwrap_or(62)
+    }
+
     /// How far two sums may be apart that stand for the same number. Permutations that reach the observed sum up to this count.
     pub(super) fn tolerance(&self) -> u64 {
         let each = self.value_error.saturating_mul(2);
         self.terms.saturating_mul(each).min(1 << 60)
+    }
+}
+
+/// What the values of a question are used for.
+pub(super) fn value_use(question: GroupQuestion, pairs: &[(usize, usize)], terms: u64) -> Use {
+    match question {
+        // Earlier references gain on later ones, by less than the usual precision altogether.
+        GroupQuestion::Nearest { .. } => {
+            let of_query = pairs.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len);
+            let references = of_query.max().unwrap_or(0) as u64;
+            Use {
+                terms: 1,
+                more_bits: u32::try_from(bits_for(references)).unwrap_or(u64::BITS) + 2,
+            }
+        }
+        _ => Use {
+            terms,
+            more_bits: 0,
+        },
     }
 }

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 /// What a test opens, as shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TestShares {
-    /// The integer statistic of [`Contrast::statistic`], modulo 2⁶⁴.
+    /// The integer statistic of [`Contrast::statistic`] of shifted sums, modulo 2⁶⁴.
     pub(crate) statistic: u64,
     /// How many permutations have at least the observed statistic.
     pub(crate) count: u64,
@@ -24,6 +24,8 @@ pub(crate) struct Permutations<'a> {
     pub(crate) tolerance: u64,
     /// Sums of values lie between −2^`sum_bits` and 2^`sum_bits`.
     pub(crate) sum_bits: usize,
+    /// How many low bits the observed sums lose before they are multiplied by the contrast's coefficients.
+    pub(crate) statistic_shift: u32,
 }
 
 impl<C: Channel> OnShares<'_, C> {
@@ -138,11 +140,12 @@ impl<C: Channel> OnShares<'_, C> {
         let differences: Numbers = Zeroizing::new(differences.collect());
         let reached = self.count_not_negative(&differences, permutations.sum_bits + 1)?;
         let [of_same, of_different] = contrast.coefficients();
-        let rest = all.wrapping_sub(same);
+        let sums = [same, all.wrapping_sub(same)];
+        let sums = self.shifted(&sums, permutations.statistic_shift)?;
         Ok(TestShares {
             statistic: of_same
-                .wrapping_mul(same)
-                .wrapping_sub(of_different.wrapping_mul(rest)),
+                .wrapping_mul(sums[0])
+                .wrapping_sub(of_different.wrapping_mul(sums[1])),
             count: reached.iter().fold(0, |sum, x| sum.wrapping_add(*x)),
         })
     }

@@ -3,6 +3,7 @@
 use super::form::{AnswerForm, FormNumbers};
 use super::layout::{GroupSizes, Layout, WithinSite, groups_of_participants};
 use super::nearest::MAX_GROUPS;
+use super::parts::value_use;
 use super::values::{PairShape, PairValue, Values};
 use crate::engines::alignment::scoring::Scoring;
 use crate::engines::lengths::lengths_of_pair;
@@ -112,15 +113,11 @@ impl<'a> GroupPlan<'a> {
         let all: Vec<PairShape> = shapes.iter().copied().chain(longest).collect();
         let pairs_within = within.iter().flatten().map(|site| site.pairs.len());
         let terms = shapes.len() as u64 + pairs_within.sum::<usize>() as u64;
-        let coefficient = contrast.map_or(1, |contrast| {
-            let [same, different] = contrast.coefficients();
-            same.max(different)
-        });
         let scoring = Scoring::of(job);
         let has_halves = inputs.engine.has_halves();
         let kinds = [job.pad_to.is_some(), !has_halves];
-        let limits = [terms, coefficient];
-        let mut values = Values::new(&job.comparison, &scoring, kinds, &all, limits)?;
+        let usage = value_use(question, job.pairs, terms);
+        let mut values = Values::new(&job.comparison, &scoring, kinds, &all, usage)?;
         if question.orders_pairs() {
             values = values.alike_is_larger();
         }
@@ -188,6 +185,7 @@ impl<'a> GroupPlan<'a> {
             layout,
             job,
         };
+        plan.form.unit *= f64::from(plan.statistic_shift()).exp2();
         plan.form.numbers = plan.numbers(&inputs)?;
         plan.form.shifts = plan.shifts()?;
         plan.form.bits = plan.bits()?;

@@ -19,6 +19,11 @@ pub(super) fn shift(resolution: f64, unit: f64) -> u32 {
     (1..=60).take_while(fits).last().unwrap_or(0)
 }
 
+/// A number divided by 2^`shift` and rounded down.
+pub(super) fn shifted(number: i64, shift: u32) -> i64 {
+    number >> shift
+}
+
 /// A number without its low bits.
 pub(super) fn without_low_bits(number: i64, shift: u32) -> i64 {
     number >> shift << shift
@@ -41,22 +46,63 @@ impl<C: Channel> OnShares<'_, C> {
             let places: Vec<usize> = (0..shifts.len())
                 .filter(|&at| shifts[at] == shift)
                 .collect();
-            let one = 1u64 << shift;
-            // Whether both low parts together reach 2^shift; the host subtracts it.
-            let low = places.iter().map(|&at| {
-                let low = numbers[at] & (one - 1);
-                match self.role {
-                    Role::Host => low.wrapping_sub(one),
-                    Role::Join => low,
-                }
-            });
-            let low: Numbers = Zeroizing::new(low.collect());
-            let carries = self.count_not_negative(&low, shift as usize)?;
+            let chosen: Numbers = Zeroizing::new(places.iter().map(|&at| numbers[at]).collect());
+            let carries = self.carries(&chosen, shift)?;
             for (&at, carry) in places.iter().zip(carries.iter()) {
                 let high = numbers[at] >> shift << shift;
                 rounded[at] = high.wrapping_add(carry << shift);
             }
         }
         Ok(rounded)
+    }
+
+    /// Shares of the numbers divided by 2^`shift` and rounded down. Numbers lie between −2⁶² and 2⁶².
+    ///
+    /// With 2⁶² added a number has 63 bits, so its shares add up to 2⁶⁴ more than the number if and only if one of them has 64.
+    pub(crate) fn shifted(
+        &mut self,
+        numbers: &[u64],
+        shift: u32,
+    ) -> Result<Numbers, ProtocolError> {
+        if shift == 0 {
+            return Ok(Zeroizing::new(numbers.to_vec()));
+        }
+        let offset = self.public(1 << 62);
+        let raised = numbers.iter().map(|number| number.wrapping_add(offset));
+        let raised: Numbers = Zeroizing::new(raised.collect());
+        let carries = self.carries(&raised, shift)?;
+        let has_63_bits: Numbers = Zeroizing::new(raised.iter().map(|it| it >> 63 ^ 1).collect());
+        let zeros: Numbers = Zeroizing::new(vec![0; numbers.len()]);
+        let (first, second) = match self.role {
+            Role::Host => (&has_63_bits, &zeros),
+            Role::Join => (&zeros, &has_63_bits),
+        };
+        let both = self.session.and(first, second, 1, self.channel)?;
+        let both = self.session.numbers_from_halves(&both, 1, self.channel)?;
+        let excess = 1u64 << (u64::BITS - shift);
+        // What 2⁶² and, unless both have 63 bits, 2⁶⁴ have become.
+        let fixed = self.public(((1u64 << (62 - shift)) + excess).cast_signed());
+        let parts = raised.iter().zip(carries.iter()).zip(both.iter());
+        let quotients = parts.map(|((number, carry), both)| {
+            let sum = (number >> shift).wrapping_add(*carry);
+            sum.wrapping_add(both.wrapping_mul(excess))
+                .wrapping_sub(fixed)
+        });
+        Ok(Zeroizing::new(quotients.collect()))
+    }
+
+    /// Whether the `shift` low bits of both sides' shares together reach 2^`shift`.
+    fn carries(&mut self, numbers: &[u64], shift: u32) -> Result<Numbers, ProtocolError> {
+        let one = 1u64 << shift;
+        // The host subtracts what must be reached.
+        let low = numbers.iter().map(|number| {
+            let low = number & (one - 1);
+            match self.role {
+                Role::Host => low.wrapping_sub(one),
+                Role::Join => low,
+            }
+        });
+        let low: Numbers = Zeroizing::new(low.collect());
+        self.count_not_negative(&low, shift as usize)
     }
 }

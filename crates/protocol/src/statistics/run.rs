@@ -180,6 +180,7 @@ impl GroupPlan<'_> {
             count: self.question.permutations().unwrap_or(0).into(),
             tolerance: self.tolerance(),
             sum_bits: self.value_bits + (u64::BITS - self.terms.leading_zeros()) as usize,
+            statistic_shift: self.statistic_shift(),
         }
     }
 
@@ -204,6 +205,7 @@ impl GroupPlan<'_> {
                 k,
                 groups: self.names.len(),
                 value_bits: self.value_bits,
+                tie_step: self.tie_step(),
                 queries: &lists,
                 references: references.as_deref(),
             };

@@ -73,6 +73,16 @@ impl Shared {
         }
     }
 
+    /// Makes values 256 times as large, and adds up to `most` to each or subtracts it.
+    fn add_error(&mut self, most: i64) {
+        let mut rng = ChaCha20Rng::seed_from_u64(77);
+        let error = |value: &i64| (value << 8) + rng.random_range(-most..=most);
+        *self = Self::of(
+            self.values.iter().map(error).collect(),
+            &mut ChaCha20Rng::seed_from_u64(78),
+        );
+    }
+
     fn of_role(&self, role: Role) -> &[u64] {
         match role {
             Role::Host => &self.shares[0],
@@ -132,7 +142,7 @@ fn sums_of_keys_and_groups() {
 #[test]
 fn tests_of_groups_have_the_p_value_of_the_plain_test() {
     let (rows, columns) = (8, 9);
-    for (groups, largest) in [(2, 1 << VALUE_BITS), (3, 2)] {
+    for (groups, largest, shift) in [(2, 1 << VALUE_BITS, 0), (2, 1 << VALUE_BITS, 9), (3, 2, 0)] {
         let shared = Shared::new(5, rows * columns, largest);
         let of = |size: usize| (0..size).map(|at| at * 5 % 7 % groups).collect::<Vec<_>>();
         let both_labels = [of(rows), of(columns)];
@@ -149,17 +159,44 @@ fn tests_of_groups_have_the_p_value_of_the_plain_test() {
                     count: permutations,
                     tolerance: 0,
                     sum_bits: VALUE_BITS + 7,
+                    statistic_shift: shift,
                 },
             )
         });
         let plain = CrossMatrix::new(rows, columns, shared.values.clone()).unwrap();
         let expected = test.run(&plain, &coins, permutations).unwrap();
-        let statistic = test.contrast().statistic(expected.same, expected.all);
+        let [same, rest] = [expected.same, expected.all - expected.same].map(|it| it >> shift);
+        let statistic = test.contrast().statistic(same, same + rest);
         let statistics = found.map(|shares| shares.statistic);
         assert_eq!(i128::from(sum(statistics)), statistic);
         let count = sum(found.map(|shares| shares.count));
         assert_eq!(count.cast_unsigned(), expected.count());
         assert!(expected.count() > 0);
+    }
+}
+
+#[test]
+fn numbers_are_divided_and_rounded_down() {
+    let most = (1_i64 << 62) - 1;
+    let mut values = vec![0, 1, -1, 7, 8, -8, -9, most, -most];
+    let mut rng = ChaCha20Rng::seed_from_u64(6);
+    values.extend((0..50).map(|_| rng.random_range(-most..=most)));
+    let mut shared = Shared::of(values, &mut rng);
+    // Shares at the ends of their range.
+    for (at, share) in [0, u64::MAX, 1 << 63, (1 << 63) - 1]
+        .into_iter()
+        .enumerate()
+    {
+        let number = shared.values[at + 1].cast_unsigned();
+        shared.shares[0][at + 1] = share;
+        shared.shares[1][at + 1] = number.wrapping_sub(share);
+    }
+    for shift in [0, 1, 3, 20, 62] {
+        let found = both(|side| side.shifted(shared.of_role(side.role), shift));
+        for (at, value) in shared.values.iter().enumerate() {
+            let found = sum([found[0][at], found[1][at]]);
+            assert_eq!(found, value >> shift, "{value} by {shift} bits");
+        }
     }
 }
 
@@ -199,6 +236,7 @@ fn tests_of_sites_have_the_p_value_of_the_plain_test() {
                 count: 200,
                 tolerance: 0,
                 sum_bits: 20,
+                statistic_shift: 0,
             },
         )
     });
@@ -224,13 +262,15 @@ fn majorities_of_the_nearest() {
         .collect();
     // Few different values, so that many are equal.
     for (k, largest) in [(1, 3), (4, 2), (5, 1 << VALUE_BITS), (13, 1)] {
-        let shared = Shared::new(k as u64, queries * references, largest);
+        let mut shared = Shared::new(k as u64, queries * references, largest);
+        shared.add_error(3);
         let found = both(|side| {
             let is_host = side.role == Role::Host;
             let nearest = Nearest {
                 k,
                 groups: 3,
-                value_bits: VALUE_BITS,
+                value_bits: VALUE_BITS + 8,
+                tie_step: 8,
                 queries: &lists,
                 references: (!is_host).then_some(&of_pair),
             };
@@ -242,7 +282,8 @@ fn majorities_of_the_nearest() {
         let mut right = 0;
         for (query, own) in query_groups.iter().enumerate() {
             let values = &shared.values[query * references..(query + 1) * references];
-            let nearest = nearest_of(query, values, k).unwrap();
+            let values: Vec<i64> = values.iter().map(|it| (it + 3) >> 8).collect();
+            let nearest = nearest_of(query, &values, k).unwrap();
             let expected = majority(nearest.iter().map(|&at| reference_groups[at]), 3);
             let word = found[0].0[query] ^ found[1].0[query];
             assert_eq!(word, 1 << expected, "{k} nearest of {query}");

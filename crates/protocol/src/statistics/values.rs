@@ -9,11 +9,11 @@ use crate::engines::alignment::scoring::{Scoring, UNITS};
 use veilpath_metrics::{Comparison, Metric};
 use veilpath_statistics::{StatisticsError, check_sum};
 
-/// Bits of precision if sums leave room for them: the error of a value is at most 2⁻²⁴.
+/// Bits of precision: the error of a similarity is at most 2⁻²⁴.
 const ERROR_BITS: u32 = 24;
 
-/// The fewest: the error of a value is at most 2⁻¹⁰.
-const MIN_ERROR_BITS: u32 = 10;
+/// The fewest of scores, which can be large: the error is at most 2⁻¹⁰.
+const MIN_ERROR_BITS_OF_SCORES: u32 = 10;
 
 /// Which of a pair's numbers a question is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +70,15 @@ pub(crate) struct PairShape {
     pub(crate) divisor: u32,
 }
 
+/// What values are used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Use {
+    /// The most values that are added up.
+    pub(crate) terms: u64,
+    /// Bits of precision besides the usual ones.
+    pub(crate) more_bits: u32,
+}
+
 /// How the numbers of all pairs become values.
 pub(crate) struct Values<'a> {
     comparison: &'a Comparison,
@@ -90,13 +99,13 @@ pub(crate) struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    /// For pairs of these shapes. Sums have `terms` values with coefficients of at most `coefficient`.
+    /// For pairs of these shapes.
     pub(crate) fn new(
         comparison: &'a Comparison,
         scoring: &'a Scoring,
         [hidden_lengths, of_raw_results]: [bool; 2],
         shapes: &[PairShape],
-        [terms, coefficient]: [u64; 2],
+        Use { terms, more_bits }: Use,
     ) -> Result<Self, ProtocolError> {
         let mut values = Self {
             comparison,
@@ -134,16 +143,29 @@ impl<'a> Values<'a> {
         values.whole_bits = whole_bits;
         let fits = |bits: &u32| {
             let largest = 1u64.checked_shl(bits + whole_bits);
-            check_sum(terms, largest.unwrap_or(u64::MAX), coefficient).is_ok()
+            check_sum(terms, largest.unwrap_or(u64::MAX), 1).is_ok()
         };
         // The rounding error of a factor, half a unit, is multiplied by the raw result.
-        let (least, most) = (raw_bits + MIN_ERROR_BITS, raw_bits + ERROR_BITS);
+        let most = raw_bits + ERROR_BITS + more_bits;
+        let least = match values.has_similarities()? {
+            false => most - (ERROR_BITS - MIN_ERROR_BITS_OF_SCORES),
+            true => most,
+        };
         let bits = (least..=most).rev().find(fits);
         values.fraction_bits = bits.ok_or(StatisticsError::TooManyPairs {
-            terms: terms.saturating_mul(coefficient),
+            terms,
             largest: 1u64.checked_shl(least + whole_bits).unwrap_or(u64::MAX),
         })?;
         Ok(values)
+    }
+
+    /// Whether values are from 0 to 1, up to clipping, and not scores of any size.
+    fn has_similarities(&self) -> Result<bool, ProtocolError> {
+        if self.hidden_lengths || self.scoring.distances().is_some() {
+            return Ok(false);
+        }
+        let is_scanmatch = matches!(self.comparison.metric(), Metric::ScanMatch { .. });
+        Ok(is_scanmatch || self.comparison.read(0, 1, 1)?.similarity().is_some())
     }
 
     /// Makes larger values the more alike ones.

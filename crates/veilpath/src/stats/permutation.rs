@@ -36,7 +36,7 @@ pub(super) fn of_groups(
 ) -> Result<GroupAnswer, StatsError> {
     let scores = sample.scores(sample.direction()?)?;
     let coins = permutations.coins();
-    let result = match &scores.matrix {
+    let mut result = match &scores.matrix {
         Matrix::Pool(matrix) => {
             LabelTest::new(groups.of[0].clone())?.run(matrix, &coins, permutations.count)?
         }
@@ -44,6 +44,7 @@ pub(super) fn of_groups(
             CrossTest::new(groups.of.clone())?.run(matrix, &coins, permutations.count)?
         }
     };
+    result.tolerance = rounding([sample]);
     let strata = Strata::new(sample, Some(groups));
     let same = |a: usize, b: usize| groups.of[0][a] == groups.of[1][b];
     let interval = contrast(bootstrap, &strata, &scores.matrix, scores.unit, same)?;
@@ -92,7 +93,8 @@ pub(super) fn of_sites(
     let values = PairMatrix::of_sites(first, second, cross)?;
     let sizes = [first.size(), second.size()];
     let test = LabelTest::of_sites(sizes[0], sizes[1])?;
-    let result = test.run(&values, &permutations.coins(), permutations.count)?;
+    let mut result = test.run(&values, &permutations.coins(), permutations.count)?;
+    result.tolerance = rounding(all);
     let unit = point.unit() / divisor.map_or(1.0, f64::from);
     let same = |a: usize, b: usize| (a < sizes[0]) == (b < sizes[0]);
     let strata = Strata::of_sites(sizes);
@@ -109,6 +111,12 @@ pub(super) fn of_sites(
         interval,
         permutations,
     ))
+}
+
+/// How far two sums may be apart that stand for the same number: each value is rounded by up to half a unit.
+fn rounding<'a>(samples: impl IntoIterator<Item = &'a Sample<'a>>) -> u64 {
+    let pairs = samples.into_iter().map(|sample| sample.pairs.len() as u64);
+    pairs.sum()
 }
 
 /// The interval of the difference of means.
