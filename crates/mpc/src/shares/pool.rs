@@ -238,7 +238,8 @@ impl Pool {
         Ok(())
     }
 
-    fn take_sent(&mut self, cots: usize) -> Result<Zeroizing<Vec<Block>>, MpcError> {
+    /// Uses up reserved transfers with this side as the sender, and returns how many.
+    fn use_sent(&mut self, cots: usize) -> Result<usize, MpcError> {
         let taken = taken(cots);
         let left = self.reserved.sent.checked_sub(taken);
         self.reserved.sent = left.ok_or(NOT_RESERVED)?;
@@ -246,11 +247,11 @@ impl Pool {
         {
             self.used.sent += cots;
         }
-        self.sent.take(cots, taken)
+        Ok(taken)
     }
 
-    /// Random choices, 64 to a word, and the blocks.
-    fn take_received(&mut self, cots: usize) -> Result<(Words, Zeroizing<Vec<Block>>), MpcError> {
+    /// The same with this side as the receiver.
+    fn use_received(&mut self, cots: usize) -> Result<usize, MpcError> {
         let taken = taken(cots);
         let left = self.reserved.received.checked_sub(taken);
         self.reserved.received = left.ok_or(NOT_RESERVED)?;
@@ -258,15 +259,17 @@ impl Pool {
         {
             self.used.received += cots;
         }
-        let choices = self.choices.take(taken / 64, taken / 64)?;
-        Ok((choices, self.received.take(cots, taken)?))
+        Ok(taken)
     }
 
     /// All pads of `count` transfers of one message in 2^m, m = `choice_bits`: 2^m in a row for each.
     pub(crate) fn send(&mut self, count: usize, choice_bits: usize) -> Result<Words, MpcError> {
-        let blocks = self.take_sent(count * choice_bits)?;
+        let cots = count * choice_bits;
+        let taken = self.use_sent(cots)?;
         let mut pads = Zeroizing::new(vec![0; count << choice_bits]);
-        self.pad_sender.pads(choice_bits, &blocks, &mut pads)?;
+        let sender = &mut self.pad_sender;
+        let make = |blocks: &[Block]| sender.pads(choice_bits, blocks, &mut pads);
+        self.sent.read(cots, taken, make)??;
         Ok(pads)
     }
 
@@ -275,7 +278,8 @@ impl Pool {
         &mut self,
         count: usize,
     ) -> Result<Zeroizing<Vec<[Block; 2]>>, MpcError> {
-        let mut zeros = self.take_sent(count)?;
+        let taken = self.use_sent(count)?;
+        let mut zeros = self.sent.take(count, taken)?;
         let ones = zeros.iter().map(|block| *block ^ *self.keys.offset);
         let mut ones = Zeroizing::new(ones.collect::<Vec<_>>());
         self.keys.sending.hash_all(self.keys.sent, &mut zeros);
@@ -292,7 +296,9 @@ impl Pool {
         &mut self,
         count: usize,
     ) -> Result<(Words, Zeroizing<Vec<Block>>), MpcError> {
-        let (choices, mut keys) = self.take_received(count)?;
+        let taken = self.use_received(count)?;
+        let choices = self.choices.take(taken / 64, taken / 64)?;
+        let mut keys = self.received.take(count, taken)?;
         self.keys.receiving.hash_all(self.keys.received, &mut keys);
         self.keys.received += count as u64;
         Ok((choices, keys))
@@ -300,9 +306,13 @@ impl Pool {
 
     /// The pads of random choices.
     pub(crate) fn receive(&mut self, count: usize, choice_bits: usize) -> Result<Chosen, MpcError> {
-        let (choices, blocks) = self.take_received(count * choice_bits)?;
+        let cots = count * choice_bits;
+        let taken = self.use_received(cots)?;
+        let choices = self.choices.take(taken / 64, taken / 64)?;
         let mut pads = Zeroizing::new(vec![0; count]);
-        self.pad_receiver.pads(choice_bits, &blocks, &mut pads)?;
+        let receiver = &mut self.pad_receiver;
+        let make = |blocks: &[Block]| receiver.pads(choice_bits, blocks, &mut pads);
+        self.received.read(cots, taken, make)??;
         Ok(Chosen { choices, pads })
     }
 }
@@ -343,14 +353,10 @@ impl<T: Copy + Default + Zeroize> BatchQueue<T> {
         self.left
     }
 
-    /// Places for a new batch.
+    /// Places for a new batch. All batches have the same length.
     fn add(&mut self, count: usize) -> &mut [T] {
-        let mut batch = self.spare.pop().unwrap_or_default();
-        if batch.capacity() < count {
-            // A list that grew would leave a copy in freed memory.
-            batch = Zeroizing::new(Vec::with_capacity(count));
-        }
-        batch.resize(count, T::default());
+        let spare = self.spare.pop().filter(|batch| batch.len() == count);
+        let batch = spare.unwrap_or_else(|| Zeroizing::new(vec![T::default(); count]));
         self.left += count;
         self.batches.push_back(batch);
         self.batches
@@ -358,24 +364,49 @@ impl<T: Copy + Default + Zeroize> BatchQueue<T> {
             .map_or(&mut [], |batch| &mut batch[..])
     }
 
+    /// Shows the next `count`, with which `used` are used up. They are copied only if they are not all of one batch.
+    fn read<R>(
+        &mut self,
+        count: usize,
+        used: usize,
+        read: impl FnOnce(&[T]) -> R,
+    ) -> Result<R, MpcError> {
+        let end = self.used + used;
+        match self.batches.front().filter(|batch| end <= batch.len()) {
+            Some(batch) => {
+                let result = read(&batch[self.used..self.used + count]);
+                self.left = self.left.checked_sub(used).ok_or(NOT_RESERVED)?;
+                self.advance(end);
+                Ok(result)
+            }
+            None => Ok(read(&self.take(count, used)?)),
+        }
+    }
+
     /// The next `count`, with which `used` are used up.
     fn take(&mut self, count: usize, used: usize) -> Result<Zeroizing<Vec<T>>, MpcError> {
         let mut list = Zeroizing::new(Vec::with_capacity(used));
         self.left = self.left.checked_sub(used).ok_or(NOT_RESERVED)?;
         while list.len() < used {
-            let batch = self.batches.front_mut().ok_or(NOT_RESERVED)?;
+            let batch = self.batches.front().ok_or(NOT_RESERVED)?;
             let end = batch.len().min(self.used + used - list.len());
             list.extend_from_slice(&batch[self.used..end]);
-            self.used = end;
-            if end == batch.len() {
-                self.used = 0;
-                if let Some(mut batch) = self.batches.pop_front() {
-                    batch.zeroize();
-                    self.spare.push(batch);
-                }
-            }
+            self.advance(end);
         }
         list.truncate(count);
         Ok(list)
+    }
+
+    /// Says that the first batch is used up to this place.
+    fn advance(&mut self, end: usize) {
+        self.used = end;
+        if self.batches.front().is_some_and(|batch| batch.len() == end) {
+            self.used = 0;
+            if let Some(mut batch) = self.batches.pop_front() {
+                // It keeps its length, so that its memory is written once.
+                batch.iter_mut().zeroize();
+                self.spare.push(batch);
+            }
+        }
     }
 }
