@@ -26,7 +26,7 @@ pub use digits::digit_table;
 
 use crate::AuditError;
 use rand::Rng;
-use veilpath_metrics::{Bound, Comparison, Costs, Model, Scanpath};
+use veilpath_metrics::{Bound, Comparison, Costs, CrqaOutput, Model, Scanpath};
 use veilpath_protocol::Reveal;
 
 /// One scanpath of the other side, and what the partner may ask about it.
@@ -140,6 +140,27 @@ impl<'a> Oracle<'a> {
     fn letters(&self) -> usize {
         self.comparison.alphabet().size() as usize
     }
+
+    /// Whether a guess is the secret, as far as answers can tell: some measures do not depend on everything.
+    pub fn is_right(&self, guess: &[u16]) -> bool {
+        let seen = |letters: &[u16]| -> Vec<u16> {
+            let mut letters = letters.to_vec();
+            match self.comparison.model() {
+                // A letter that is repeated changes no longest distance.
+                Model::Bottleneck(_) => letters.dedup(),
+                Model::Hausdorff(_) => {
+                    letters.sort_unstable();
+                    letters.dedup();
+                }
+                Model::Recurrence(model) if model.outputs == [CrqaOutput::Rec] => {
+                    letters.sort_unstable();
+                }
+                _ => {}
+            }
+            letters
+        };
+        seen(guess) == seen(self.secret.letters())
+    }
 }
 
 impl Attack {
@@ -147,7 +168,11 @@ impl Attack {
     pub fn applies_to(self, comparison: &Comparison, reveal: Reveal) -> bool {
         let scores = reveal == Reveal::Score;
         match (self, comparison.model()) {
+            (Attack::Search(_), Model::Clear) => false,
             (Attack::Search(_), Model::Global(_) | Model::Local(_)) => true,
+            // Packed numbers have no order that a search could follow.
+            (Attack::Search(_), Model::Recurrence(model)) => scores && model.outputs.len() == 1,
+            (Attack::Search(_), _) => scores,
             (Attack::LetterByLetter, Model::Global(_)) => scores,
             (Attack::Insertion, Model::Global(model)) => {
                 scores && matches!(model.costs, Costs::Unit { mismatch: 1.. })

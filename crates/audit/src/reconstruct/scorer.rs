@@ -1,7 +1,7 @@
 //! A metric as numbers for the search: raw results of candidates, and of all letters at one position at a time.
 
 use super::letter;
-use veilpath_metrics::{Comparison, Model};
+use veilpath_metrics::{Comparison, CrqaOutput, Model, RATIO_ONE, Scanpath};
 
 /// Larger than every raw result, and far from overflow.
 const FAR: i64 = 1 << 50;
@@ -10,6 +10,8 @@ const FAR: i64 = 1 << 50;
 #[derive(Clone, Debug)]
 pub(super) struct Scorer {
     pub(super) letters: usize,
+    /// A measure that is no alignment: every result is computed anew.
+    other: Option<Comparison>,
     /// To be minimised: costs, or negated scores.
     pairs: Vec<i64>,
     /// The cost of a letter that only the attacker has, and of one that only the secret has.
@@ -31,6 +33,7 @@ impl Scorer {
                 let largest = i64::from(model.costs.largest(comparison.alphabet().size()));
                 Self {
                     letters,
+                    other: None,
                     pairs: pairs.collect(),
                     own_gap: model.delete.into(),
                     secret_gap: model.insert.into(),
@@ -42,6 +45,7 @@ impl Scorer {
                 let pairs = all().map(|(a, b)| -i64::from(model.scores.score(a, b)));
                 Self {
                     letters,
+                    other: None,
                     pairs: pairs.collect(),
                     own_gap: model.gap.into(),
                     secret_gap: model.gap.into(),
@@ -49,21 +53,22 @@ impl Scorer {
                     swing: i64::from(model.scores.largest()).max(1),
                 }
             }
-            // No attack searches with these: `Attack::applies_to`.
             model => Self {
                 letters,
-                pairs: all().map(|(a, b)| model.entry(a, b)).collect(),
+                other: Some(comparison.clone()),
+                pairs: Vec::new(),
                 own_gap: 0,
                 secret_gap: 0,
                 local: false,
-                swing: 1,
+                swing: swing(model, letters),
             },
         }
     }
 
-    /// Whether parts of scanpaths are aligned.
-    pub(super) fn is_local(&self) -> bool {
-        self.local
+    /// Whether a larger result means more alike, so that its negative is minimised.
+    pub(super) fn is_maximised(&self) -> bool {
+        let other = self.other.as_ref();
+        self.local || other.is_some_and(|it| matches!(it.model(), Model::Recurrence(_)))
     }
 
     fn row(&self, own: u16) -> &[i64] {
@@ -72,6 +77,11 @@ impl Scorer {
 
     /// The raw result of a query and a candidate, as something to minimise.
     pub(super) fn raw(&self, query: &[u16], candidate: &[u16]) -> i64 {
+        if let Some(comparison) = &self.other {
+            let [query, candidate] = [query, candidate].map(|it| Scanpath::new(it.to_vec()));
+            let raw = comparison.raw(&query, &candidate).unwrap_or(FAR);
+            return if self.is_maximised() { -raw } else { raw };
+        }
         let mut column = self.first(query);
         let mut best = if self.local { 0 } else { FAR };
         for &letter in candidate {
@@ -116,6 +126,7 @@ impl Scorer {
             after: vec![0; width * (candidate.len() + 1)],
             best_before: vec![0; candidate.len() + 1],
             best_after: vec![0; candidate.len() + 1],
+            candidate: candidate.to_vec(),
         };
         alignment.before[..width].copy_from_slice(&self.first(query));
         self.back(query, candidate, &mut alignment);
@@ -124,6 +135,10 @@ impl Scorer {
 
     /// Recomputes what the letters after each position give.
     pub(super) fn back(&self, query: &[u16], candidate: &[u16], alignment: &mut Alignment) {
+        if self.other.is_some() {
+            alignment.candidate.copy_from_slice(candidate);
+            return;
+        }
         let (width, n) = (alignment.width, candidate.len());
         let last = &mut alignment.after[n * width..];
         for (value, rest) in last.iter_mut().rev().zip(0i64..) {
@@ -160,6 +175,14 @@ impl Scorer {
         scratch: &mut Vec<i64>,
         results: &mut [i64],
     ) {
+        if self.other.is_some() {
+            let mut changed = alignment.candidate.clone();
+            for (number, result) in results.iter_mut().enumerate() {
+                changed[position] = letter(number);
+                *result = self.raw(query, &changed);
+            }
+            return;
+        }
         let (width, k) = (alignment.width, self.letters);
         let before = &alignment.before[position * width..][..width];
         let after = &alignment.after[(position + 1) * width..][..width];
@@ -193,6 +216,10 @@ impl Scorer {
         position: usize,
         letter: u16,
     ) {
+        alignment.candidate[position] = letter;
+        if self.other.is_some() {
+            return;
+        }
         let width = alignment.width;
         let (rows, next) = alignment.before.split_at_mut((position + 1) * width);
         let row = &rows[position * width..];
@@ -217,4 +244,19 @@ pub(super) struct Alignment {
     after: Vec<i64>,
     best_before: Vec<i64>,
     best_after: Vec<i64>,
+    candidate: Vec<u16>,
+}
+
+/// How far one letter can move the raw result of a measure that is no alignment.
+fn swing(model: &Model, letters: usize) -> i64 {
+    let all = || (0..letters).flat_map(|a| (0..letters).map(move |b| (letter(a), letter(b))));
+    match model {
+        Model::Recurrence(model) if model.outputs == [CrqaOutput::Rec] => 1,
+        Model::Recurrence(_) => (RATIO_ONE / 8) as i64,
+        model => all()
+            .map(|(a, b)| model.entry(a, b))
+            .max()
+            .unwrap_or(1)
+            .max(1),
+    }
 }

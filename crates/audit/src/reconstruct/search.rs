@@ -71,7 +71,7 @@ pub(super) fn attack(
             search.choose(oracle, &population, effort.proposals)?
         };
         let reply = oracle.ask(&letters)?;
-        let answer = range(oracle, letters.len(), reply, scorer.is_local())?;
+        let answer = range(oracle, letters.len(), reply, scorer.is_maximised())?;
         let is_right = unanimous && answer.distance(scorer.raw(&letters, &guess)) == 0;
         search.queries.push(Query { letters, answer });
         if is_right && (reply != Reply::Within(true) || search.is_only(&guess, effort)) {
@@ -87,11 +87,11 @@ fn range(
     oracle: &Oracle<'_>,
     query: usize,
     reply: Reply,
-    local: bool,
+    is_maximised: bool,
 ) -> Result<Range, AuditError> {
     let within = match reply {
         Reply::Raw(raw) => {
-            let raw = if local { -raw } else { raw };
+            let raw = if is_maximised { -raw } else { raw };
             return Ok(Range {
                 low: raw,
                 high: raw,

@@ -4,7 +4,10 @@ use super::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use std::collections::BTreeMap;
-use veilpath_metrics::{Alphabet, Distance, Grid, LocalScoring, Metric, Substitution, Threshold};
+use veilpath_metrics::{
+    Alphabet, Crqa, CrqaOutput, Distance, Dtw, Frechet, Grid, Hausdorff, LocalScoring, Metric,
+    PathDivisor, Points, RecurrenceRule, Substitution, Threshold, Undefined,
+};
 use veilpath_protocol::{DefaultLimit, Engine, PairRule, RevealTo, Spec};
 
 const EFFORT: Effort = Effort {
@@ -41,7 +44,8 @@ fn counts(
         let secret = Scanpath::new(secret);
         let mut oracle = Oracle::new(&comparison, reveal, &secret);
         let guess = attack.run(&mut oracle, &mut rng).unwrap();
-        (guess.as_deref() == Some(secret.letters())).then_some(oracle.asked())
+        let right = guess.is_some_and(|guess| oracle.is_right(&guess));
+        right.then_some(oracle.asked())
     };
     (0..rounds).map(round).collect()
 }
@@ -100,6 +104,7 @@ fn unit_costs_with_any_gap_are_attacked_alike() {
 #[test]
 fn the_default_limit_is_at_most_half_of_the_strongest_attack() {
     let grid = Grid::new(5, 5).unwrap();
+    let points = Points::Grid { grid, wrap: false };
     let metrics = [
         Metric::Levenshtein,
         needleman_wunsch(Substitution::Unit { mismatch: 1.0 }, 2.0),
@@ -134,6 +139,27 @@ fn the_default_limit_is_at_most_half_of_the_strongest_attack() {
         for length in [3, 6] {
             check(&metric, Reveal::Score, length);
         }
+    }
+    // Results of these are computed anew for every letter that is tried.
+    let measures = [
+        Metric::SequenceScore,
+        Metric::Frechet(Frechet { points }),
+        Metric::Hausdorff(Hausdorff { points }),
+        Metric::Dtw(Dtw {
+            points,
+            divisor: PathDivisor::None,
+            scale: None,
+        }),
+        Metric::Crqa(Crqa {
+            rule: RecurrenceRule::SameLetter,
+            line: 2,
+            outputs: vec![CrqaOutput::Rec],
+            undefined: Undefined::Missing,
+            rounded: true,
+        }),
+    ];
+    for metric in measures {
+        check(&metric, Reveal::Score, 3);
     }
     let bit = Reveal::Threshold(Threshold::new(2.0).unwrap());
     check(&Metric::Levenshtein, bit, 4);

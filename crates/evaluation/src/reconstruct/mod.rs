@@ -1,8 +1,9 @@
 //! How many comparisons reconstruct a scanpath: runs the attacks of `veilpath-audit` that choose scanpaths.
 //!
 //! The partner follows the protocol and makes up its cohort; scores are computed in the clear, as every engine gives them.
-//! Every row is measured on random scanpaths, and a guess counts only if all letters are right. An attack that fails proves
-//! nothing: a better one may need fewer comparisons.
+//! Every row is measured on random scanpaths. A guess counts only if everything is right that the metric depends on: all
+//! letters; for Fréchet distances all but repetitions, for Hausdorff distances which letters occur, for recurrence rates how
+//! often each occurs. An attack that fails proves nothing: a better one may need fewer comparisons.
 
 mod render;
 #[cfg(test)]
@@ -17,7 +18,10 @@ use std::collections::BTreeMap;
 use veilpath_audit::AuditError;
 pub use veilpath_audit::reconstruct::Effort;
 use veilpath_audit::reconstruct::{Attack, Oracle, digit_table};
-use veilpath_metrics::{Alphabet, Comparison, Distance, Grid, LocalScoring, Metric, Substitution};
+use veilpath_metrics::{
+    Alphabet, Comparison, Crqa, CrqaOutput, Distance, Dtw, Frechet, Grid, Hausdorff, LocalScoring,
+    Metric, PathDivisor, Points, RecurrenceRule, Substitution, Undefined,
+};
 use veilpath_protocol::{DefaultLimit, Engine, PairRule, Reveal, RevealTo, Spec};
 
 /// What to measure.
@@ -118,6 +122,15 @@ pub fn usual_metrics(alphabet: Alphabet) -> Vec<(String, Metric)> {
             },
         ),
     ];
+    metrics.push(("sequence-score".into(), Metric::SequenceScore));
+    let recurrence = Metric::Crqa(Crqa {
+        rule: RecurrenceRule::SameLetter,
+        line: 2,
+        outputs: vec![CrqaOutput::Rec],
+        undefined: Undefined::Missing,
+        rounded: true,
+    });
+    metrics.push(("crqa, rec".into(), recurrence));
     if let Some(grid) = grid {
         let euclidean = Substitution::on_grid(grid, Distance::Euclidean);
         metrics.push((format!("euclidean {grid}, gap 1"), costs(euclidean, 1.0)));
@@ -129,6 +142,17 @@ pub fn usual_metrics(alphabet: Alphabet) -> Vec<(String, Metric)> {
             scale: None,
         };
         metrics.push((format!("scanmatch {grid}"), scanmatch));
+        let points = Points::Grid { grid, wrap: false };
+        let dtw = Dtw {
+            points,
+            divisor: PathDivisor::None,
+            scale: None,
+        };
+        metrics.push((format!("dtw {grid}"), Metric::Dtw(dtw)));
+        let frechet = Metric::Frechet(Frechet { points });
+        metrics.push((format!("frechet {grid}"), frechet));
+        let hausdorff = Metric::Hausdorff(Hausdorff { points });
+        metrics.push((format!("hausdorff {grid}"), hausdorff));
     }
     if let Some(table) = digit_table(letters) {
         metrics.push(("table of digits".into(), table));
@@ -238,7 +262,7 @@ impl Case<'_> {
             oracle = oracle.with_hidden_length();
         }
         let guess = self.attack.run(&mut oracle, &mut rng)?;
-        let right = guess.as_deref() == Some(secret.letters());
+        let right = guess.is_some_and(|guess| oracle.is_right(&guess));
         Ok(right.then_some(oracle.asked()))
     }
 }

@@ -8,7 +8,7 @@ fn a_small_study_reconstructs_and_stays_above_the_limit() {
     let options = Options {
         metrics: usual_metrics(alphabet),
         alphabet,
-        lengths: vec![5],
+        lengths: vec![4],
         reveal: vec![Reveal::Score],
         hidden_lengths: false,
         rounds: 2,
