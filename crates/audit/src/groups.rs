@@ -10,6 +10,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use veilpath_channel::memory_pair;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
@@ -53,6 +54,8 @@ pub(crate) struct View {
     lengths: Vec<usize>,
     pub(crate) halves: Vec<u64>,
     pub(crate) shares: Vec<u64>,
+    /// The bits of each share that can be anything: low ones of rounded numbers, and those above its number's, are 0.
+    used: Vec<Range<u32>>,
 }
 
 /// Changes what a side has, given what the other has; tests that flaws are found.
@@ -87,12 +90,7 @@ pub(crate) fn look_with(
             let [mut host, mut join] = run(&spec, question, host, join)?;
             let (own, other) = by_role(seen_by, &mut host, &mut join);
             flaw(own, other);
-            // The low bits of rounded numbers are 0 on both sides.
-            let high = own
-                .shares
-                .iter()
-                .flat_map(|share| [share >> 56, share >> 48 & 255]);
-            kept.extend(high.filter_map(|byte| u8::try_from(byte).ok()));
+            kept.extend(own.share_bits());
             let mut seen = std::mem::take(&mut own.received);
             seen.extend(bytes(&own.halves));
             seen.extend(bytes(&own.shares));
@@ -106,10 +104,24 @@ pub(crate) fn look_with(
             engine: engine.name(),
             question: question.to_string(),
             seen: judge(seen_by, &transcripts),
-            kept_chi_square: uniform(&kept),
+            kept_chi_square: uniform(&packed(&kept)),
         })
     };
     Ok([look(Role::Host, &mut rng)?, look(Role::Join, &mut rng)?])
+}
+
+impl View {
+    /// The bits of all shares that can be anything.
+    fn share_bits(&self) -> impl Iterator<Item = bool> + '_ {
+        let both = self.shares.iter().zip(&self.used);
+        both.flat_map(|(share, used)| used.clone().map(move |bit| share >> bit & 1 == 1))
+    }
+}
+
+/// Whole bytes of bits.
+fn packed(bits: &[bool]) -> Vec<u8> {
+    let byte = |bits: &[bool]| bits.iter().fold(0, |sum, bit| sum << 1 | u8::from(*bit));
+    bits.chunks_exact(8).map(byte).collect()
 }
 
 /// The host's and the joining side's, from the observer's and the other's; or the other way round.
@@ -252,6 +264,7 @@ fn run(
             lengths: channel.lengths,
             halves,
             shares: shares.to_vec(),
+            used: plan.form().used_bits().collect(),
         })
     };
     let (host_end, join_end) = memory_pair();

@@ -141,25 +141,27 @@ impl<'a> Oracle<'a> {
         self.comparison.alphabet().size() as usize
     }
 
-    /// Whether a guess is the secret, as far as answers can tell: some measures do not depend on everything.
+    /// Whether a guess is the secret, as far as answers can tell.
     pub fn is_right(&self, guess: &[u16]) -> bool {
-        let seen = |letters: &[u16]| -> Vec<u16> {
-            let mut letters = letters.to_vec();
-            match self.comparison.model() {
-                // A letter that is repeated changes no longest distance.
-                Model::Bottleneck(_) => letters.dedup(),
-                Model::Hausdorff(_) => {
-                    letters.sort_unstable();
-                    letters.dedup();
-                }
-                Model::Recurrence(model) if model.outputs == [CrqaOutput::Rec] => {
-                    letters.sort_unstable();
-                }
-                _ => {}
+        self.visible(guess) == self.visible(self.secret.letters())
+    }
+
+    /// What the measure depends on: the letters, or less.
+    fn visible(&self, letters: &[u16]) -> Vec<u16> {
+        let mut letters = letters.to_vec();
+        match self.comparison.model() {
+            // A letter that is repeated changes no longest distance.
+            Model::Bottleneck(_) => letters.dedup(),
+            Model::Hausdorff(_) => {
+                letters.sort_unstable();
+                letters.dedup();
             }
-            letters
-        };
-        seen(guess) == seen(self.secret.letters())
+            Model::Recurrence(model) if model.outputs == [CrqaOutput::Rec] => {
+                letters.sort_unstable();
+            }
+            _ => {}
+        }
+        letters
     }
 }
 

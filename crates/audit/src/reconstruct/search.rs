@@ -64,7 +64,10 @@ pub(super) fn attack(
         .collect();
     while oracle.asked() < effort.most {
         let guess = population.first().cloned().unwrap_or_default();
-        let unanimous = population.iter().all(|member| *member == guess);
+        let visible = oracle.visible(&guess);
+        let unanimous = population
+            .iter()
+            .all(|member| oracle.visible(member) == visible);
         let letters = if unanimous {
             guess.clone()
         } else {

@@ -16,7 +16,7 @@ Examples:
   veilpath report scores.json -o report.html
   veilpath report scores.json -o named.html --title Reading --names Clinic,University
   veilpath report scores.json -o own.html --cohort a.csv
-  veilpath report scores.json -o pair.html --cohort a.csv --second-cohort b.csv --pair expert-1 novice-1
+  veilpath report scores.json -o pair.html --cohort a.csv --pair expert-1 expert-2
   veilpath report scores.json -o scene.html --stimulus scene-1 --svg heatmap.svg --png heatmap.png
 
 The page is one file that needs no network. A JSON result file contains everything; a CSV file contains only the numbers of the \

@@ -90,6 +90,12 @@ impl AnswerForm {
         }
     }
 
+    /// For each number, the bits of its shares that are not always 0.
+    pub fn used_bits(&self) -> impl Iterator<Item = std::ops::Range<u32>> + '_ {
+        let both = self.shifts.iter().zip(&self.bits);
+        both.map(|(shift, bits)| *shift..*bits)
+    }
+
     /// How many numbers there are.
     pub fn count(&self) -> usize {
         match &self.numbers {

@@ -154,7 +154,7 @@ mod tests {
             ("--max-gap", usual.max_gap_ms.to_string()),
             ("--runs", usual.by.name().to_string()),
         ] {
-            let (_, after) = help.split_once(flag).unwrap();
+            let (_, after) = help.split_once(&format!("{flag} <")).unwrap();
             let (_, default) = after.split_once("[default: ").unwrap();
             assert!(default.starts_with(&format!("{value}]")), "{flag}");
         }
