@@ -141,6 +141,9 @@ mod tests {
         let detection = DetectionOptions::default();
         let without_space = |length: ScreenLength| length.to_string().replace(' ', "");
         let help = Command::command().render_help().to_string();
+        // Lines are wrapped.
+        let help: Vec<&str> = help.split_whitespace().collect();
+        let help = help.join(" ");
         let repeats = usual.cap.unwrap_or(0).to_string();
         for (flag, value) in [
             ("--detect", detection.detector.name().to_string()),
