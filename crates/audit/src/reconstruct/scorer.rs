@@ -252,7 +252,7 @@ fn swing(model: &Model, letters: usize) -> i64 {
     let all = || (0..letters).flat_map(|a| (0..letters).map(move |b| (letter(a), letter(b))));
     match model {
         Model::Recurrence(model) if model.outputs == [CrqaOutput::Rec] => 1,
-        Model::Recurrence(_) => (RATIO_ONE / 8) as i64,
+        Model::Recurrence(_) => i64::try_from(RATIO_ONE / 8).unwrap_or(1),
         model => all()
             .map(|(a, b)| model.entry(a, b))
             .max()
