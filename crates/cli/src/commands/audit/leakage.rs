@@ -70,7 +70,7 @@ pub(crate) fn run(args: &LeakageArgs) -> Result<(), Failure> {
     let alphabet = Alphabet::letters(args.letters.into())
         .map_err(|error| Failure::input(format!("--letters: {}", error.problem)))?;
     let options = Options {
-        metric: MetricOptions::from(&args.metric).metric(&alphabet, None)?,
+        metric: MetricOptions::from(&args.metric).metric(&alphabet, None, None)?,
         alphabet,
         length: args.length.into(),
         rounds: args.rounds.into(),
