@@ -115,9 +115,27 @@ impl SecureChannel {
         ConnectionMonitor::new(&self.connection)
     }
 
+    /// A handle that ends the connection from another thread.
+    pub fn stop_handle(&self) -> Result<ChannelStop, SessionError> {
+        let monitor = self.monitor().map_err(NetworkError::Connection)?;
+        Ok(ChannelStop(monitor))
+    }
+
     /// The shared state: timeouts, and the causes of errors.
     pub(crate) fn connection(&self) -> Arc<SharedConnection> {
         Arc::clone(&self.connection)
+    }
+}
+
+/// Ends a connection from another thread.
+#[derive(Debug)]
+pub struct ChannelStop(ConnectionMonitor);
+
+impl ChannelStop {
+    /// Closes the connection. The session that uses it fails with [`NetworkError::Stopped`]; for the other side the connection is
+    /// lost.
+    pub fn stop(&self) {
+        self.0.stop(NetworkError::Stopped);
     }
 }
 

@@ -66,18 +66,34 @@ impl Listener {
         timeouts: &Timeouts,
         on_rejected: &mut dyn FnMut(&SessionError),
     ) -> Result<SecureChannel, SessionError> {
+        self.accept_unless(&|| false, identity, peer, timeouts, on_rejected)
+    }
+
+    /// The same, unless `is_stopped` says so in the meantime.
+    pub fn accept_unless(
+        self,
+        is_stopped: &dyn Fn() -> bool,
+        identity: &Identity,
+        peer: Fingerprint,
+        timeouts: &Timeouts,
+        on_rejected: &mut dyn FnMut(&SessionError),
+    ) -> Result<SecureChannel, SessionError> {
         let deadline = deadline(timeouts.connect);
         let mut acceptor = Acceptor::new(self, identity, &[peer], timeouts);
         let mut wrong_key = None;
-        while let Some(incoming) = acceptor.next(deadline) {
-            match incoming {
-                Incoming::Peer(_, channel) => return Ok(*channel),
-                Incoming::Rejected(error) => {
+        while Instant::now() < deadline {
+            if is_stopped() {
+                return Err(NetworkError::Stopped.into());
+            }
+            match acceptor.next(deadline.min(Instant::now() + POLL_INTERVAL)) {
+                Some(Incoming::Peer(_, channel)) => return Ok(*channel),
+                Some(Incoming::Rejected(error)) => {
                     on_rejected(&error);
                     if matches!(error.fault(), Fault::PeerDiffers) {
                         wrong_key = Some(error);
                     }
                 }
+                None => {}
             }
         }
         Err(wrong_key.unwrap_or_else(|| NetworkError::NoPeer(timeouts.connect).into()))
@@ -92,8 +108,22 @@ pub fn join(
     peer: Fingerprint,
     timeouts: &Timeouts,
 ) -> Result<SecureChannel, SessionError> {
+    join_unless(&|| false, address, identity, peer, timeouts)
+}
+
+/// The same, unless `is_stopped` says so between two attempts.
+pub fn join_unless(
+    is_stopped: &dyn Fn() -> bool,
+    address: &str,
+    identity: &Identity,
+    peer: Fingerprint,
+    timeouts: &Timeouts,
+) -> Result<SecureChannel, SessionError> {
     let deadline = deadline(timeouts.connect);
     loop {
+        if is_stopped() {
+            return Err(NetworkError::Stopped.into());
+        }
         let (error, pause) = match connect_tcp(address, deadline) {
             Ok(socket) => match join_on(socket, identity, peer, timeouts) {
                 Err(error @ SessionError::Network(_)) => (error, RETRY_DELAY),

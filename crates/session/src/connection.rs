@@ -413,6 +413,12 @@ impl ConnectionMonitor {
         self.connection.idle_for()
     }
 
+    /// Closes the connection at once; this is the reason that the thread that uses it finds.
+    pub(crate) fn stop(&self, reason: NetworkError) {
+        self.connection.fail(reason.into());
+        self.abort();
+    }
+
     /// Closes the connection at once; the thread that uses it finds it closed.
     pub(crate) fn abort(&self) {
         let _ = self.socket.shutdown(Shutdown::Both);

@@ -62,9 +62,9 @@ mod tls;
 
 pub use acceptor::{Acceptor, Incoming};
 pub use agreement::{AlphabetInfo, ENGINE_FIELD, PROTOCOL_VERSION_FIELD};
-pub use channel::SecureChannel;
+pub use channel::{ChannelStop, SecureChannel};
 pub use checksummed::ChecksummedChannel;
-pub use connect::{Listener, check_address, join};
+pub use connect::{Listener, check_address, join, join_unless};
 pub use date::{date, date_and_time, now};
 pub use disclosure::{
     Charge, DisclosureLedger, DisclosureLimits, DisclosureRefusal, GroupAnswer, GroupMember,

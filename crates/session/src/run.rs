@@ -301,6 +301,24 @@ impl Agreement {
         let (spec, cohort) = (&self.proposal.spec, &self.proposal.cohort);
         let rosters = [&self.host, &self.join];
         let [a, b] = roster::labels_of_both(role, cohort, &self.parties, rosters);
+        Outcome {
+            names: ["host", "join"].map(String::from),
+            one_cohort: false,
+            a,
+            b,
+            pairs: self.pairs.len() as u64,
+            results: Results::new(spec.outputs()),
+            answers: Vec::new(),
+            error_bound: spec.error_bound(),
+            cost: Cost::default(),
+            revealed: self.revealed(),
+            spec: spec.clone(),
+        }
+    }
+
+    /// What each side learns.
+    pub(crate) fn revealed(&self) -> Vec<Revealed> {
+        let spec = &self.proposal.spec;
         let mut revealed = spec.engine.revealed(spec);
         // The other engines list them.
         let lengths = match spec.engine {
@@ -315,19 +333,7 @@ impl Agreement {
         };
         // In the order of the session, so that "nothing else" stays last.
         revealed.insert(0, by_session);
-        Outcome {
-            names: ["host", "join"].map(String::from),
-            one_cohort: false,
-            a,
-            b,
-            pairs: self.pairs.len() as u64,
-            results: Results::new(spec.outputs()),
-            answers: Vec::new(),
-            error_bound: spec.error_bound(),
-            cost: Cost::default(),
-            revealed,
-            spec: spec.clone(),
-        }
+        revealed
     }
 
     fn answers_digest(&self) -> String {

@@ -51,7 +51,7 @@ pub use policy_document::{DocumentPlan, policy_document};
 pub use progress::Progress;
 pub use session::{
     Peer, PeerEvent, PeersError, PeersFileProblem, ResultFolder, SaveResults, Saved, ServedPeer,
-    SessionEvent, SessionOptions, check_peers, host, identity_file, join, read_peers,
+    SessionControl, SessionEvent, SessionOptions, check_peers, host, identity_file, join, read_peers,
     read_peers_from, serve, state_dir, write_comparisons, write_known_peers, write_peers,
     write_record,
 };

@@ -3,6 +3,7 @@
 //! [`host`] waits for one peer, [`join`] connects to a host, and [`serve`] hosts several peers at once. All three take
 //! [`SessionOptions`] and report their steps as [`SessionEvent`]s.
 
+mod control;
 mod event;
 mod options;
 mod peers;
@@ -12,6 +13,7 @@ mod records;
 mod result_folder;
 mod serve;
 
+pub use control::SessionControl;
 pub use event::{PeerEvent, SessionEvent};
 pub use options::SessionOptions;
 pub use peers::{Peer, PeersError, PeersFileProblem, check_peers, read_peers, read_peers_from};
@@ -68,7 +70,13 @@ pub fn host(
     side.refuse_unprotected()?;
     let listener = side.listen(address)?;
     let on_rejected = &mut |error: &_| side.report(SessionEvent::rejected(error));
-    let channel = listener.accept(&options.identity, peer, &side.timeouts, on_rejected)?;
+    let channel = listener.accept_unless(
+        &|| options.control.is_stopped(),
+        &options.identity,
+        peer,
+        &side.timeouts,
+        on_rejected,
+    )?;
     side.run(channel, &Arc::new(Peer::unnamed(peer)), |_| Ok(()))
 }
 
@@ -89,7 +97,13 @@ pub fn join(
         address: address.to_string(),
         fingerprint: options.identity.fingerprint(),
     });
-    let channel = veilpath_session::join(address, &options.identity, peer, &side.timeouts)?;
+    let channel = veilpath_session::join_unless(
+        &|| options.control.is_stopped(),
+        address,
+        &options.identity,
+        peer,
+        &side.timeouts,
+    )?;
     side.run(channel, &Arc::new(Peer::unnamed(peer)), |_| Ok(()))
 }
 
@@ -262,6 +276,7 @@ impl<'a> Side<'a> {
         peer: &Arc<Peer>,
         prepare: impl FnOnce(&mut Session) -> Result<T, SessionError>,
     ) -> Result<Option<CompletedSession>, Error> {
+        self.options.control.attach(channel.stop_handle()?);
         let (mut session, theirs) = self.open(channel, peer.fingerprint)?;
         self.report_peer(peer, PeerEvent::Connected);
         let _prepared = prepare(&mut session)?;
@@ -292,6 +307,7 @@ impl<'a> Side<'a> {
             Some(Requested::ByPeer) => return Err(SessionError::EstimateOnly.into()),
             None => {}
         }
+        self.options.control.wait(|| agreed.is_connected())?;
         let report = |event| {
             if let Event::Progress(progress) = event {
                 self.report_peer(peer, PeerEvent::Progress(progress));

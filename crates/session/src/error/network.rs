@@ -56,6 +56,12 @@ pub enum NetworkError {
     /// The channel failed.
     #[error(transparent)]
     Channel(ChannelError),
+    /// This side's user stopped the session.
+    #[error("the session was stopped on this side")]
+    Stopped,
+    /// The connection ended while this side's user read the plan.
+    #[error("the other side ended the session before it started, or the connection was lost")]
+    LeftBeforeStart,
     /// The peer disconnected while it waited for a session slot.
     #[error("the other side disconnected while it waited for its session")]
     LeftQueue,

@@ -5,11 +5,17 @@ use crate::LimitSummary;
 use crate::engine_decision::EngineSummary;
 use crate::groups::resume::AnswerStep;
 use std::time::Duration;
-use veilpath_protocol::{Engine, Estimate, Link, PairRule, Reveal, RevealTo, TreeLevels, Work};
+use veilpath_protocol::{
+    Engine, Estimate, Link, PairRule, Reveal, RevealTo, Revealed, Spec, TreeLevels, Work,
+};
 
 /// What two sides have agreed on, and what is left to do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgreementSummary {
+    /// What is computed.
+    pub spec: Spec,
+    /// What each side will learn.
+    pub revealed: Vec<Revealed>,
     /// Scanpaths of the host.
     pub host_scanpaths: usize,
     /// Scanpaths of the joining side.
@@ -78,6 +84,8 @@ impl AgreedSession {
         let (host, join, pairs) = (&agreement.host, &agreement.join, &agreement.pairs);
         let work = agreement.work();
         AgreementSummary {
+            spec: spec.clone(),
+            revealed: agreement.revealed(),
             host_scanpaths: host.len(),
             join_scanpaths: join.len(),
             pairs: pairs.len(),
@@ -117,6 +125,11 @@ impl AgreedSession {
 }
 
 impl AgreedSession {
+    /// Whether the connection is still there.
+    pub fn is_connected(&self) -> bool {
+        !self.session.connection.is_closed()
+    }
+
     /// If the session's time is limited, sets the deadline for the plan: that time, and what it takes on the slowest connection.
     pub(crate) fn limit_time(&self) {
         if let Some(time) = self.session.time_limit {

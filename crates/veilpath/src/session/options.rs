@@ -1,5 +1,6 @@
 //! One side's options for a session.
 
+use super::SessionControl;
 use crate::LocalCohort;
 use std::time::Duration;
 use veilpath_protocol::RiskySetting;
@@ -37,6 +38,8 @@ pub struct SessionOptions {
     pub names: [String; 2],
     /// What may leave this institution, where it is written down.
     pub policy: Option<Policy>,
+    /// Stops the session, and lets it wait for its user before it computes.
+    pub control: SessionControl,
     /// How long to wait if nothing arrives from the other side, not even a keep-alive.
     pub idle_timeout: Duration,
     /// How long to wait for the other side to connect, or to try to reach it.
@@ -61,6 +64,7 @@ impl SessionOptions {
             minimum_group: DEFAULT_MINIMUM_GROUP,
             names: ["host", "join"].map(String::from),
             policy: None,
+            control: SessionControl::default(),
             idle_timeout: Duration::from_secs(60),
             wait: Duration::from_secs(10),
         }
