@@ -45,7 +45,7 @@ pub fn encode_files(
 }
 
 /// The formats to choose from by name, and the choice by content.
-type Formats<'f> = (
+pub(crate) type Formats<'f> = (
     &'f [&'static dyn Format],
     &'f dyn Fn(&Head) -> Option<&'static dyn Format>,
 );
@@ -58,7 +58,7 @@ fn encode_with(
     options: &EncodeOptions,
     progress: &dyn Fn(u64),
 ) -> Result<Encoded, ReadError> {
-    let asked_for = format.map(|name| named(formats, name)).transpose()?;
+    format.map(|name| named(formats, name)).transpose()?;
     let mut collector = Collector::new(options)?;
     collector.about_screen(read);
     let mut idle = Vec::new();
@@ -67,25 +67,9 @@ fn encode_with(
     let files = sources.len();
     let mut first = None;
     for source in sources {
-        let input = match source {
-            Source::File(path) => Input::open_counting(&path, Arc::clone(&counter))?,
-            Source::Open(input) => *input,
-        };
+        let input = source.open(Arc::clone(&counter))?;
         first.get_or_insert_with(|| input.name().to_string());
-        let format = match asked_for {
-            Some(format) => format,
-            None => {
-                let head = input.head();
-                match detect(&head) {
-                    Some(format) => format,
-                    // A user who names columns means a table, whatever its columns are called.
-                    None => match with_named_columns(formats) {
-                        Some(format) if !read.columns.is_empty() => format,
-                        _ => return Err(explain_unknown(&head)),
-                    },
-                }
-            }
-        };
+        let format = format_of(&input, (formats, detect), format, read)?;
         collector.begin_file(input.name(), format.name(), format.title());
         accepts = accepts.or(format.accepts());
         for note in without_effect(format, read) {
@@ -124,6 +108,37 @@ fn encode_with(
         ));
     }
     Ok(Encoded { cohort, summary })
+}
+
+impl Source {
+    /// Opens it; bytes that are read from a file are counted.
+    pub(crate) fn open(self, counter: Arc<AtomicU64>) -> Result<Input, ReadError> {
+        match self {
+            Source::File(path) => Input::open_counting(&path, counter),
+            Source::Open(input) => Ok(*input),
+        }
+    }
+}
+
+/// The format of a file: the one of this name, or the one that it is recognised by.
+pub(crate) fn format_of<'f>(
+    input: &Input,
+    (formats, detect): Formats<'f>,
+    name: Option<&str>,
+    read: &ReadOptions,
+) -> Result<&'f dyn Format, ReadError> {
+    if let Some(name) = name {
+        return named(formats, name);
+    }
+    let head = input.head();
+    match detect(&head) {
+        Some(format) => Ok(format),
+        // A user who names columns means a table, whatever its columns are called.
+        None => match with_named_columns(formats) {
+            Some(format) if !read.columns.is_empty() => Ok(format),
+            _ => Err(explain_unknown(&head)),
+        },
+    }
 }
 
 /// The format whose columns a user can name.

@@ -60,10 +60,11 @@ impl Input {
 
     /// Bytes in memory under a name of one's choice.
     pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Self, ReadError> {
-        Self::from_memory(name, bytes.into())
+        Self::from_shared(name, bytes.into())
     }
 
-    fn from_memory(name: &str, bytes: Arc<[u8]>) -> Result<Self, ReadError> {
+    /// The same without a copy, for bytes that are read several times.
+    pub fn from_shared(name: &str, bytes: Arc<[u8]>) -> Result<Self, ReadError> {
         let input = Self::from_reader(name, None, Box::new(Cursor::new(Arc::clone(&bytes))))?;
         Ok(Self {
             memory: Some(bytes),
@@ -74,7 +75,7 @@ impl Input {
     /// The same file from its start, for formats that say late what is needed early; `None` for a pipe, which flows once.
     pub fn again(&self) -> Result<Option<Self>, ReadError> {
         if let Some(bytes) = &self.memory {
-            return Self::from_memory(&self.name, Arc::clone(bytes)).map(Some);
+            return Self::from_shared(&self.name, Arc::clone(bytes)).map(Some);
         }
         match &self.path {
             Some(path) if path.is_file() => Self::open(path).map(Some),

@@ -31,6 +31,7 @@ mod settings;
 mod sink;
 mod summary;
 mod surface;
+mod trace;
 
 pub use aoi::Areas;
 pub use cohort_file::{CohortNote, RawCohort};
@@ -50,3 +51,4 @@ pub use rows::{Columns, Row, Rows, guess_delimiter, is_missing, parse_number};
 pub use settings::{DataKinds, Downsize, EncodeOptions, Outside, Placing, RunOptions, RunsBy};
 pub use sink::{Dropped, Fixation, Kind, Recording, RecordingId, Sample, Sink, Space, SpaceKind};
 pub use summary::{Assumption, ColumnRole, ColumnRoles, DetectedCount, FileSummary, Summary};
+pub use trace::{Trace, TracePoint, TracedRecording, trace_files};

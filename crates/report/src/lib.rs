@@ -15,7 +15,7 @@ pub mod csv;
 pub mod document;
 pub mod html;
 pub mod json;
-mod plan;
+pub mod plan;
 pub mod result_file;
 pub mod table;
 pub mod units;

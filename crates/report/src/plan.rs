@@ -14,7 +14,7 @@ const MAX_CHARACTERS: usize = 300;
 
 /// What is said about each part, in order. `names` are those of the two cohorts. Where both are on one machine, and nothing
 /// is hidden, there are no sides to which results go.
-pub(crate) fn in_words(
+pub fn in_words(
     spec: &Spec,
     names: &[String; 2],
     in_the_clear: bool,

@@ -168,7 +168,8 @@ impl Fingerprint {
         Self(hash)
     }
 
-    pub(crate) fn bytes(&self) -> &[u8; 32] {
+    /// The hash of the public key.
+    pub fn bytes(&self) -> &[u8; 32] {
         &self.0
     }
 

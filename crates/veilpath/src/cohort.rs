@@ -72,7 +72,7 @@ impl fmt::Display for OtherFile {
     }
 }
 
-fn other_file(head: &Head) -> Option<OtherFile> {
+pub(crate) fn other_file(head: &Head) -> Option<OtherFile> {
     let start = String::from_utf8_lossy(&head.start);
     let start = start.trim_start_matches('\u{feff}').trim_start();
     let first_line = start.lines().next().unwrap_or_default().trim();

@@ -1,16 +1,19 @@
 //! Turns gaze and fixation files into a cohort.
 
+mod areas;
+
 use crate::progress::Counter;
 use crate::{Error, Event, EventSink};
-use veilpath_encode::{encode_files, readers};
+use veilpath_encode::{encode_files, readers, trace_files};
 
+pub use areas::{DrawnArea, DrawnOutline, area_file};
 pub use veilpath_encode::EncodeOptions as LetterOptions;
 pub use veilpath_encode::{
     Areas, Assumption, ColumnRole, ColumnRoles, CoordinateUnit, DataKinds, DetectedCount,
     DetectionOptions, Detector, Downsize, Dropped, EncodeField, EncodeNote, Encoded, EventChoice,
     Eye, FileSummary, Groups, GroupsNotUsed, Half, LengthUnit, LikelyCause, NameTemplate, NoEffect,
     NoLetters, Outside, Placing, ReadOptions, RowChoice, RunOptions, RunsBy, ScreenLength, Source,
-    Summary, TimeUnit, VelocityMethod,
+    Space, Summary, TimeUnit, Trace, TracePoint, TracedRecording, VelocityMethod,
 };
 
 /// How files are read, and how their points become letters.
@@ -65,4 +68,13 @@ pub fn encode(
         encoded.assign(groups)?;
     }
     Ok(encoded)
+}
+
+/// Reads files for a picture of their points.
+pub fn trace(sources: Vec<Source>, options: &EncodeOptions) -> Result<Trace, Error> {
+    Ok(trace_files(
+        sources,
+        options.format.as_deref(),
+        &options.read,
+    )?)
 }

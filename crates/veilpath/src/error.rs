@@ -4,7 +4,7 @@ use crate::report::{DrawingError, NoHeatMap, ResultFileError};
 use crate::split::SplitError;
 use crate::stats::StatsError;
 use crate::synth::SynthError;
-use crate::{MetricOptionsError, OtherFile, OutputConflict, PeersError};
+use crate::{InvitationError, MetricOptionsError, OtherFile, OutputConflict, PeersError};
 use std::io;
 use std::path::PathBuf;
 use veilpath_encode::ReadError;
@@ -55,6 +55,17 @@ pub enum Error {
     /// The peers cannot be hosted together.
     #[error(transparent)]
     Peers(#[from] PeersError),
+    /// A name or number of a plan in names and numbers.
+    #[error("{field}: {problem}")]
+    PlanField {
+        /// The field.
+        field: &'static str,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A file is not an invitation.
+    #[error(transparent)]
+    Invitation(#[from] InvitationError),
     /// A policy cannot be used.
     #[error(transparent)]
     Policy(#[from] PolicyError),

@@ -17,9 +17,13 @@ pub mod demo;
 pub mod encode;
 mod error;
 mod event;
+mod file_kind;
+mod fingerprint_words;
+mod invitation;
 mod key_pair;
 mod local_cohort;
 mod metric;
+mod named_plan;
 mod outcome;
 mod output_file;
 mod plan;
@@ -37,12 +41,16 @@ pub use cohort::{OtherFile, decode_cohort, read_cohort, read_cohort_from};
 pub use compare::{CompareOptions, TestCoins, TestCoinsError, compare};
 pub use error::{Error, Fault};
 pub use event::{Event, EventSink, Note};
+pub use file_kind::{FileKind, file_kind};
+pub use fingerprint_words::fingerprint_words;
+pub use invitation::{Invitation, InvitationError};
 pub use key_pair::{KeyPairOptions, generate_key_pair};
 pub use local_cohort::LocalCohort;
 pub use metric::{
     DivideBy, MeasureOptions, MetricField, MetricName, MetricOptions, MetricOptionsError,
     NoEffectReason, PointsChoice, SubstitutionChoice, UnknownChoice, UnknownName,
 };
+pub use named_plan::NamedPlan;
 pub use outcome::{OutcomeFormat, write_outcome};
 pub use output_file::{Contents, OutputConflict, OutputFile, has_content, refuse_same_output};
 pub use plan::{PlanOptions, PlannedComparison, load_host_key, plan};
@@ -51,9 +59,9 @@ pub use policy_document::{DocumentPlan, policy_document};
 pub use progress::Progress;
 pub use session::{
     Peer, PeerEvent, PeersError, PeersFileProblem, ResultFolder, SaveResults, Saved, ServedPeer,
-    SessionControl, SessionEvent, SessionOptions, check_peers, host, identity_file, join, read_peers,
-    read_peers_from, serve, state_dir, write_comparisons, write_known_peers, write_peers,
-    write_record,
+    SessionControl, SessionEvent, SessionOptions, check_peers, host, identity_file, join,
+    read_peers, read_peers_from, serve, state_dir, write_comparisons, write_known_peers,
+    write_peers, write_record,
 };
 
 pub use veilpath_encode::cohort_file::write as write_cohort;
@@ -66,11 +74,11 @@ pub use veilpath_paillier::{Error as PaillierError, KeySize};
 pub use veilpath_protocol::{
     Capability, Engine, EngineChoice, Estimate, GroupQuestion, JobError, Link, MAX_PADDING,
     MAX_TEXT_BYTES, Outcome, PaillierOptions, PairRule, PairRuleError, ProtocolError,
-    ProvenEstimates, ResultFormatError, Reveal, RevealTo, RiskySetting, Role, Spec, SpecError,
-    TreeLevels, Unsupported,
+    ProvenEstimates, ResultFormatError, Reveal, RevealTo, Revealed, RiskySetting, Role, Spec,
+    SpecError, TreeLevels, Unsupported,
 };
 pub use veilpath_report::document::Document;
-pub use veilpath_report::{table, units};
+pub use veilpath_report::{plan::in_words as plan_in_words, table, units};
 pub use veilpath_session::limits::{DEFAULT_MEMORY, MAX_PEERS};
 pub use veilpath_session::{
     AgreementSummary, AnswerKind, CompletedSession, DEFAULT_MINIMUM_GROUP, DeclineReason,

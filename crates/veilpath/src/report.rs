@@ -13,7 +13,9 @@ use veilpath_metrics::{Cohort, Entry, Grid, Metric, Substitution};
 use veilpath_report::html::{MAX_IMAGE_BYTES, Options, Own, OwnPair};
 
 pub use pairs::PairOptions;
-pub use veilpath_report::html::{Image, ImageError, NoHeatMap, NoSuchOutput, NotInFile, Report};
+pub use veilpath_report::html::{
+    Image, ImageError, NoHeatMap, NoSuchOutput, NotInFile, Report, STYLE,
+};
 pub use veilpath_report::result_file::{ResultFile, ResultFileError, ResultFormat};
 
 /// How a result is presented.

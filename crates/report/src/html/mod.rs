@@ -41,6 +41,7 @@ mod transitions;
 mod view;
 
 pub use image::{Image, ImageError, MAX_IMAGE_BYTES};
+pub use page::STYLE;
 pub use pairs::{MAX_PAIRS, OwnPair, Recurrence};
 pub use quantity::NoSuchOutput;
 pub use scanpaths::Own;

@@ -10,7 +10,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::io;
 use veilpath_protocol::{Engine, Outcome};
 
-const STYLE: &str = include_str!("page.css");
+/// The style sheet of the report, which other pages of this program share.
+pub const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// The most outputs whose means stand at the top.

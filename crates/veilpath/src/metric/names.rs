@@ -117,6 +117,12 @@ impl SubstitutionChoice {
         Self::Distance(Distance::Chebyshev),
     ];
 
+    /// The choice of this name; never a file.
+    pub fn named(name: &str) -> Option<Self> {
+        let mut named = Self::NAMED.into_iter();
+        named.find(|choice| choice.name() == Some(name))
+    }
+
     /// The name; `None` for a file.
     pub fn name(&self) -> Option<&'static str> {
         match self {
@@ -133,8 +139,7 @@ impl FromStr for SubstitutionChoice {
     type Err = UnknownName;
 
     fn from_str(text: &str) -> Result<Self, UnknownName> {
-        let mut named = Self::NAMED.into_iter();
-        match named.find(|choice| choice.name() == Some(text)) {
+        match Self::named(text) {
             Some(choice) => Ok(choice),
             None if Path::new(text).is_file() => Ok(Self::File(text.into())),
             None => Err(UnknownName {

@@ -1,0 +1,85 @@
+//! What a file is that somebody gave to this program without saying so.
+
+use crate::cohort::other_file;
+use crate::report::Image;
+use crate::{Error, Invitation, OtherFile, read_cohort_from};
+use std::sync::Arc;
+use veilpath_encode::Input;
+
+/// What a file is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// Gaze or fixations, with the title of their format.
+    Gaze(String),
+    /// A cohort of scanpaths.
+    Cohort,
+    /// Results of a comparison.
+    Results,
+    /// A picture.
+    Image,
+    /// An invitation.
+    Invitation,
+    /// A table that may be gaze; somebody has to say what its columns are.
+    Unknown,
+}
+
+/// Recognises a file by its content. Keys and fingerprints are refused: a private key should not be where gaze is expected.
+pub fn file_kind(name: &str, bytes: &Arc<[u8]>) -> Result<FileKind, Error> {
+    if Invitation::is_start_of(bytes) {
+        return Ok(FileKind::Invitation);
+    }
+    let input = Input::from_shared(name, Arc::clone(bytes))?;
+    let head = input.head();
+    let found = match other_file(&head) {
+        Some(found @ (OtherFile::Key | OtherFile::Fingerprint)) => {
+            let file = name.to_string();
+            return Err(Error::NotACohort { file, found });
+        }
+        Some(OtherFile::Results) => return Ok(FileKind::Results),
+        found => found,
+    };
+    if bytes.starts_with(b"\x89PNG") || bytes.starts_with(b"\xff\xd8\xff") {
+        let image = Image::new(bytes.to_vec());
+        let error = |error| crate::report::DrawingError::Image {
+            file: name.to_string(),
+            error,
+        };
+        return image
+            .map(|_| FileKind::Image)
+            .map_err(|it| error(it).into());
+    }
+    if head.binary {
+        return match found {
+            Some(OtherFile::Gaze(title)) => Ok(FileKind::Gaze(title)),
+            _ => Err(veilpath_encode::explain_unknown(&head).into()),
+        };
+    }
+    // A cohort names its scanpaths; a table of gaze has a place in every row.
+    Ok(match (read_cohort_from(input), found) {
+        (Ok(cohort), _) if !cohort.encoding().0.is_empty() => FileKind::Cohort,
+        (_, Some(OtherFile::Gaze(title))) => FileKind::Gaze(title),
+        (Ok(_), _) => FileKind::Cohort,
+        (Err(_), _) => FileKind::Unknown,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(text: &str) -> Result<FileKind, Error> {
+        file_kind("f", &text.as_bytes().into())
+    }
+
+    #[test]
+    fn files_are_told_apart() {
+        let gaze = kind("participant,x,y,duration\np1,1,2,3\n").unwrap();
+        assert!(matches!(gaze, FileKind::Gaze(_)), "{gaze:?}");
+        let cohort = kind("participant,scanpath\np1,ABC\n").unwrap();
+        assert_eq!(cohort, FileKind::Cohort);
+        let other = kind("alpha,beta,gamma\n1.5,2.5,x\n").unwrap();
+        assert_eq!(other, FileKind::Unknown);
+        assert!(kind("-----BEGIN PRIVATE KEY-----\n").is_err());
+        assert!(kind("%PDF-1.7\n\0\0\0").is_err());
+    }
+}

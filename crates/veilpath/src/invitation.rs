@@ -1,0 +1,197 @@
+//! Invitations: a small file in which one institution tells another where it is, who it is, and what it would like to compute.
+
+use crate::{Error, NamedPlan};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use veilpath_metrics::Encoding;
+use veilpath_metrics::text::is_unprintable;
+use veilpath_session::{Fingerprint, check_address};
+
+/// The largest file.
+const MAX_BYTES: usize = 64 << 10;
+
+/// The longest setting or name.
+const MAX_TEXT: usize = 1024;
+
+/// What the file is, in its first field.
+const KIND: &str = "veilpath invitation";
+
+/// The version of the file.
+const VERSION: u32 = 1;
+
+/// An invitation to compare, or the answer to one. It contains no secret; but whoever can change it on the way can name another
+/// key, so both sides compare fingerprints by phone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Invitation {
+    /// Where the host can be reached; `None` in the answer of the joining side.
+    pub address: Option<String>,
+    /// The key of the institution that wrote the file.
+    pub fingerprint: Fingerprint,
+    /// Its name for the partner to see; may be empty.
+    pub name: String,
+    /// What it would like to compute.
+    pub plan: NamedPlan,
+    /// How its scanpaths were made; the partner's must be made the same way.
+    pub encoding: Encoding,
+}
+
+/// Why a file is not an invitation.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvitationError {
+    /// It is larger than any invitation.
+    #[error("this file is too large for an invitation")]
+    TooLarge,
+    /// It has another form.
+    #[error("this is not an invitation: {0}")]
+    Form(String),
+    /// It was written by another version.
+    #[error("this invitation has version {0}, and this program reads version {VERSION}")]
+    Version(u32),
+    /// The address has no port, or is not one.
+    #[error("{0:?} is not an address with a port, as in clinic.example:7070")]
+    Address(String),
+    /// A text that is too long or cannot be shown.
+    #[error("a text in the invitation is too long, or contains control characters")]
+    Text,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    kind: String,
+    version: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    address: Option<String>,
+    fingerprint: String,
+    #[serde(default)]
+    name: String,
+    plan: NamedPlan,
+    #[serde(default)]
+    encoding: BTreeMap<String, String>,
+}
+
+impl Invitation {
+    /// The usual file extension.
+    pub const EXTENSION: &'static str = "invitation";
+
+    /// Whether a file starts like an invitation.
+    pub fn is_start_of(bytes: &[u8]) -> bool {
+        let start = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]);
+        start.trim_start().starts_with('{') && start.contains(KIND)
+    }
+
+    /// Reads and checks a file.
+    pub fn read(bytes: &[u8]) -> Result<Self, Error> {
+        if bytes.len() > MAX_BYTES {
+            return Err(InvitationError::TooLarge.into());
+        }
+        let form = |error: &dyn std::fmt::Display| InvitationError::Form(error.to_string());
+        let file: File = serde_json::from_slice(bytes).map_err(|error| form(&error))?;
+        if file.kind != KIND {
+            return Err(form(&"it is another kind of file").into());
+        }
+        if file.version != VERSION {
+            return Err(InvitationError::Version(file.version).into());
+        }
+        let invitation = Self {
+            fingerprint: file.fingerprint.parse().map_err(|error| form(&error))?,
+            address: file.address,
+            name: file.name,
+            plan: file.plan,
+            encoding: Encoding(file.encoding),
+        };
+        invitation.check()?;
+        Ok(invitation)
+    }
+
+    /// Checks the address, the plan and the texts.
+    pub fn check(&self) -> Result<(), Error> {
+        if let Some(address) = &self.address {
+            let is_address = check_address(address).is_ok() && is_text(address);
+            if !is_address || address.starts_with(':') {
+                return Err(InvitationError::Address(address.clone()).into());
+            }
+        }
+        let settings = self.encoding.0.iter();
+        let mut texts = settings.flat_map(|(name, value)| [name, value]);
+        if !is_text(&self.name) || !texts.all(|text| is_text(text)) {
+            return Err(InvitationError::Text.into());
+        }
+        self.plan.options().map(|_| ())
+    }
+
+    /// The file.
+    pub fn to_json(&self) -> String {
+        let file = File {
+            kind: KIND.into(),
+            version: VERSION,
+            address: self.address.clone(),
+            fingerprint: self.fingerprint.to_string(),
+            name: self.name.clone(),
+            plan: self.plan.clone(),
+            encoding: self.encoding.0.clone(),
+        };
+        // Strings and finite numbers always have a JSON form.
+        serde_json::to_string_pretty(&file).unwrap_or_default()
+    }
+}
+
+fn is_text(text: &str) -> bool {
+    text.len() <= MAX_TEXT && !text.chars().any(is_unprintable)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn invitation() -> Invitation {
+        Invitation {
+            address: Some("clinic.example:7070".into()),
+            fingerprint: "ab".repeat(32).parse().unwrap(),
+            name: "Clinic".into(),
+            plan: NamedPlan {
+                metric: "scanmatch".into(),
+                numbers: [("gap".to_string(), -0.5)].into(),
+                ..NamedPlan::default()
+            },
+            encoding: Encoding([("grid".to_string(), "7x7".to_string())].into()),
+        }
+    }
+
+    #[test]
+    fn files_are_read_back() {
+        let written = invitation().to_json();
+        assert!(Invitation::is_start_of(written.as_bytes()));
+        assert_eq!(Invitation::read(written.as_bytes()).unwrap(), invitation());
+        let answer = Invitation {
+            address: None,
+            ..invitation()
+        };
+        assert_eq!(
+            Invitation::read(answer.to_json().as_bytes()).unwrap(),
+            answer
+        );
+    }
+
+    #[test]
+    fn other_files_are_refused() {
+        let written = invitation().to_json();
+        for (from, to) in [
+            ("veilpath invitation", "another file"),
+            ("\"version\": 1", "\"version\": 2"),
+            ("clinic.example:7070", "http://clinic.example/"),
+            ("clinic.example:7070", ":7070"),
+            ("clinic.example:7070", "clinic\\u0007:7070"),
+            ("abab", "xyz"),
+            ("scanmatch", "scanmatch; rm -rf"),
+            ("\"grid\"", "\"gr\\u202eid\""),
+            ("\"name\"", "\"command\""),
+        ] {
+            let changed = written.replacen(from, to, 1);
+            assert_ne!(changed, written);
+            assert!(Invitation::read(changed.as_bytes()).is_err(), "{to}");
+        }
+        assert!(Invitation::read(&vec![b' '; MAX_BYTES + 1]).is_err());
+        assert!(Invitation::read(b"").is_err());
+    }
+}

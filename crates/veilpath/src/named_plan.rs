@@ -1,0 +1,221 @@
+//! A plan in names and numbers, as an invitation and a form have it.
+
+use crate::{Error, MetricName, MetricOptions, PlanOptions, SubstitutionChoice};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::str::FromStr;
+use veilpath_protocol::{Engine, EngineChoice, PairRule, Reveal, RevealTo};
+
+/// A plan in names and numbers. Everything else has the value of [`PlanOptions::new`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct NamedPlan {
+    /// The name of the metric.
+    pub metric: String,
+    /// Numbers of the metric, by the names of [`NamedPlan::NUMBERS`].
+    pub numbers: BTreeMap<String, f64>,
+    /// What a replacement costs; `None` for the metric's default. Not a file.
+    pub substitution: Option<String>,
+    /// Which points are compared: `letters` or `fixations`.
+    pub points: String,
+    /// Whether the left and right edges of the grid touch.
+    pub wrap: bool,
+    /// `auto`, or the name of an engine without options.
+    pub engine: String,
+    /// Which scanpaths are compared with each other.
+    pub pairs: String,
+    /// What is revealed.
+    pub reveal: String,
+    /// Who gets the results: `both`, `host` or `join`.
+    pub reveal_to: String,
+    /// The length that every scanpath appears to have.
+    pub pad_to: Option<u32>,
+}
+
+impl Default for NamedPlan {
+    fn default() -> Self {
+        Self {
+            metric: MetricName::default().name().into(),
+            numbers: BTreeMap::new(),
+            substitution: None,
+            points: "letters".into(),
+            wrap: false,
+            engine: EngineChoice::AUTO.into(),
+            pairs: PairRule::default().name().into(),
+            reveal: Reveal::Score.to_string(),
+            reveal_to: "both".into(),
+            pad_to: None,
+        }
+    }
+}
+
+impl NamedPlan {
+    /// The names of numbers.
+    pub const NUMBERS: [&'static str; 11] = [
+        "insert",
+        "delete",
+        "gap",
+        "reward",
+        "mismatch",
+        "threshold",
+        "scale",
+        "precision",
+        "radius",
+        "line",
+        "window",
+    ];
+
+    /// The options of this plan.
+    pub fn options(&self) -> Result<PlanOptions, Error> {
+        let mut metric = MetricOptions {
+            name: parsed("metric", &self.metric)?,
+            substitution: self.substitution()?,
+            wrap: self.wrap,
+            ..MetricOptions::default()
+        };
+        metric.measure.points = parsed("points", &self.points)?;
+        for (name, &number) in &self.numbers {
+            if !number.is_finite() {
+                return Err(unknown("numbers", format!("{name} is not a number")));
+            }
+            let place = match name.as_str() {
+                "insert" => &mut metric.insert,
+                "delete" => &mut metric.delete,
+                "gap" => &mut metric.gap,
+                "reward" => &mut metric.reward,
+                "mismatch" => &mut metric.mismatch,
+                "threshold" => &mut metric.threshold,
+                "scale" => &mut metric.scale,
+                "precision" => &mut metric.precision,
+                "radius" => &mut metric.measure.radius,
+                "line" => {
+                    metric.measure.line = Some(count("line", number)?);
+                    continue;
+                }
+                "window" => {
+                    metric.measure.window = Some(count("window", number)?);
+                    continue;
+                }
+                other => return Err(unknown("numbers", format!("there is no number {other:?}"))),
+            };
+            *place = Some(number);
+        }
+        Ok(PlanOptions {
+            pairs: parsed("pairs", &self.pairs)?,
+            reveal: parsed("reveal", &self.reveal)?,
+            reveal_to: match self.reveal_to.as_str() {
+                "both" => RevealTo::Both,
+                "host" => RevealTo::Host,
+                "join" => RevealTo::Join,
+                _ => return Err(unknown("reveal_to", "expected both, host or join")),
+            },
+            pad_to: self.pad_to,
+            ..PlanOptions::new(self.engine()?, metric)
+        })
+    }
+
+    fn engine(&self) -> Result<EngineChoice, Error> {
+        Ok(match self.engine.as_str() {
+            EngineChoice::AUTO => EngineChoice::Auto,
+            "plain" => Engine::Plain.into(),
+            name => match Engine::proven(name) {
+                Some(engine) => engine.into(),
+                None => {
+                    let problem = "expected auto, garbled, shares or plain";
+                    return Err(unknown("engine", problem));
+                }
+            },
+        })
+    }
+
+    /// A file on this machine means nothing to whoever sent the plan.
+    fn substitution(&self) -> Result<Option<SubstitutionChoice>, Error> {
+        let Some(name) = &self.substitution else {
+            return Ok(None);
+        };
+        match SubstitutionChoice::named(name) {
+            Some(choice) => Ok(Some(choice)),
+            None => Err(unknown("substitution", "this is not the name of a cost")),
+        }
+    }
+}
+
+fn parsed<T: FromStr<Err: Display>>(field: &'static str, text: &str) -> Result<T, Error> {
+    text.parse().map_err(|error: T::Err| Error::PlanField {
+        field,
+        problem: error.to_string(),
+    })
+}
+
+fn unknown(field: &'static str, problem: impl Into<String>) -> Error {
+    Error::PlanField {
+        field,
+        problem: problem.into(),
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked
+fn count(field: &'static str, number: f64) -> Result<u32, Error> {
+    match number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number) {
+        true => Ok(number as u32),
+        false => Err(unknown(field, "expected a whole number")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_has_its_field() {
+        let plan = NamedPlan {
+            numbers: NamedPlan::NUMBERS.map(|it| (it.to_string(), 2.0)).into(),
+            ..NamedPlan::default()
+        };
+        let metric = plan.options().unwrap().metric;
+        let floats = [
+            metric.insert,
+            metric.delete,
+            metric.gap,
+            metric.reward,
+            metric.mismatch,
+            metric.threshold,
+            metric.scale,
+            metric.precision,
+            metric.measure.radius,
+        ];
+        assert_eq!(floats, [Some(2.0); 9]);
+        assert_eq!(
+            (metric.measure.line, metric.measure.window),
+            (Some(2), Some(2))
+        );
+        for metric in MetricName::ALL {
+            let metric = metric.name().to_string();
+            let plan = NamedPlan {
+                metric,
+                ..NamedPlan::default()
+            };
+            assert!(plan.options().is_ok());
+        }
+    }
+
+    #[test]
+    fn what_is_unknown_is_refused() {
+        let change = |change: fn(&mut NamedPlan)| {
+            let mut plan = NamedPlan::default();
+            change(&mut plan);
+            let error = plan.options().unwrap_err();
+            assert!(matches!(error, Error::PlanField { .. }), "{error}");
+        };
+        change(|plan| plan.metric = "x".into());
+        change(|plan| plan.engine = "paillier".into());
+        change(|plan| plan.reveal = "everything".into());
+        change(|plan| plan.reveal_to = "me".into());
+        change(|plan| plan.pairs = "some".into());
+        change(|plan| plan.substitution = Some("Cargo.toml".into()));
+        change(|plan| drop(plan.numbers.insert("gap".into(), f64::NAN)));
+        change(|plan| drop(plan.numbers.insert("line".into(), 0.5)));
+        change(|plan| drop(plan.numbers.insert("x".into(), 1.0)));
+    }
+}
