@@ -13,13 +13,13 @@ use veilpath_paillier::{KeySize, PublicKey, SecretKey};
 use veilpath_protocol::{ProtocolError, Reveal};
 use veilpath_report::html::{Image, Options, Report};
 use veilpath_report::{ResultFile, json};
-use veilpath_session::fuzzing::decode;
+use veilpath_session::fuzzing::{decode, relay};
 
 /// What is done with an input.
 pub type Target = fn(&[u8]);
 
 /// All of them, by the names of their corpora.
-pub const TARGETS: [(&str, Target); 15] = [
+pub const TARGETS: [(&str, Target); 16] = [
     ("readers", readers),
     ("detection", detection),
     ("rows", rows),
@@ -27,6 +27,7 @@ pub const TARGETS: [(&str, Target); 15] = [
     ("cohort_files", cohort_files),
     ("gaze_samples", gaze_samples),
     ("session_messages", session_messages),
+    ("relay_messages", relay_messages),
     ("plain_messages", plain_messages),
     ("paillier_messages", paillier_messages),
     ("garbled_messages", garbled_messages),
@@ -254,6 +255,12 @@ pub fn session_messages(data: &[u8]) {
     let accepted = decode(*decoder, message);
     // Decoding is deterministic.
     assert_eq!(accepted, decode(*decoder, message));
+}
+
+/// What clients of a relay send, and when.
+pub fn relay_messages(data: &[u8]) {
+    let connected = relay(data);
+    assert_eq!(connected, relay(data));
 }
 
 /// What the two roles of the engine `plain` receive.

@@ -4,7 +4,8 @@ use crate::commands::{
     audit::AuditArgs, bench::BenchArgs, compare::CompareArgs, completions::CompletionsArgs,
     demo::DemoArgs, encode::EncodeArgs, host::HostArgs, identity::IdentityArgs, join::JoinArgs,
     keygen::KeygenArgs, man::ManArgs, peers::PeersArgs, policy::PolicyArgs, record::RecordArgs,
-    report::ReportArgs, results::ResultsArgs, split::SplitArgs, stats::StatsArgs, synth::SynthArgs,
+    relay::RelayArgs, report::ReportArgs, results::ResultsArgs, split::SplitArgs, stats::StatsArgs,
+    synth::SynthArgs,
 };
 use crate::messages::Verbosity;
 use clap::{Parser, Subcommand};
@@ -47,6 +48,8 @@ pub(crate) enum Command {
     Host(HostArgs),
     /// Connect to another institution, and compare with it
     Join(JoinArgs),
+    /// Connect two institutions that can only dial out, from a third machine
+    Relay(RelayArgs),
     /// List comparisons of earlier sessions, or write the results of one again
     Results(ResultsArgs),
     /// List the peers of earlier sessions, or lift a ban

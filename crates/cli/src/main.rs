@@ -33,6 +33,7 @@ fn main() -> ExitCode {
         Command::Stats(args) => commands::stats::run(&args),
         Command::Host(args) => commands::host::run(&args),
         Command::Join(args) => commands::join::run(&args),
+        Command::Relay(args) => commands::relay::run(&args),
         Command::Results(args) => commands::results::run(&args),
         Command::Peers(args) => commands::peers::run(&args),
         Command::Policy(args) => commands::policy::run(&args),

@@ -218,10 +218,12 @@ fn session_json(event: &SessionEvent) -> Option<Value> {
         }),
         SessionEvent::Connecting {
             address,
+            relay,
             fingerprint,
         } => json!({
             "event": "connecting",
             "address": address,
+            "relay": relay,
             "fingerprint": fingerprint.to_string(),
         }),
         SessionEvent::Rejected { reason, .. } => json!({"event": "rejected", "message": reason}),

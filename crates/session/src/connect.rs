@@ -5,6 +5,7 @@ use crate::channel::SecureChannel;
 use crate::connection::{POLL_INTERVAL, is_timeout};
 use crate::error::{NetworkError, UsageError};
 use crate::limits::{HANDSHAKE_TIMEOUT, Timeouts, deadline};
+use crate::relay::RelayWaiters;
 use crate::tls::{self, PinnedKeys};
 use crate::{Fault, Fingerprint, Identity, SessionError};
 use rustls::Connection;
@@ -14,16 +15,22 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The pause before the joining side tries again to reach a host that does not answer.
-const CONNECT_RETRY_DELAY: Duration = Duration::from_millis(200);
+pub(crate) const CONNECT_RETRY_DELAY: Duration = Duration::from_millis(200);
 
 /// The pause before the joining side tries again after the host dropped its connection.
-const RETRY_DELAY: Duration = Duration::from_millis(50);
+pub(crate) const RETRY_DELAY: Duration = Duration::from_millis(50);
 
-/// A host's listening socket.
+/// Where a host's peers connect: a listening socket, or connections of its own to a relay.
 #[derive(Debug)]
 pub struct Listener {
-    socket: TcpListener,
+    source: Source,
     address: SocketAddr,
+}
+
+#[derive(Debug)]
+enum Source {
+    Socket(TcpListener),
+    Relay(RelayWaiters),
 }
 
 impl Listener {
@@ -41,19 +48,36 @@ impl Listener {
         let bound = socket.local_addr().map_err(failed)?;
         socket.set_nonblocking(true).map_err(failed)?;
         Ok(Self {
-            socket,
+            source: Source::Socket(socket),
             address: bound,
         })
     }
 
-    /// The address it listens on.
+    /// Waits for these peers at a relay.
+    pub fn at_relay(
+        address: &str,
+        identity: &Identity,
+        peers: &[Fingerprint],
+        timeouts: &Timeouts,
+    ) -> Result<Self, SessionError> {
+        let waiters = RelayWaiters::start(address, identity, peers, timeouts)?;
+        Ok(Self {
+            address: waiters.address(),
+            source: Source::Relay(waiters),
+        })
+    }
+
+    /// The address it listens on, or that of the relay.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// The next pending connection.
     pub(crate) fn accept_one(&self) -> io::Result<(TcpStream, SocketAddr)> {
-        self.socket.accept()
+        match &self.source {
+            Source::Socket(socket) => socket.accept(),
+            Source::Relay(waiters) => waiters.accept_one(),
+        }
     }
 
     /// Waits for one peer, and stops listening once it has connected. Connections without a key, or with another one, are
@@ -162,7 +186,7 @@ pub fn check_address(address: &str) -> Result<(), SessionError> {
     Ok(())
 }
 
-fn connect_tcp(address: &str, deadline: Instant) -> Result<TcpStream, SessionError> {
+pub(crate) fn connect_tcp(address: &str, deadline: Instant) -> Result<TcpStream, SessionError> {
     let unknown = |source: io::Error| {
         let address = address.to_string();
         match source.kind() {

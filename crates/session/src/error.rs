@@ -8,7 +8,7 @@ mod usage;
 
 pub use file::FileProblem;
 pub use misbehaviour::Misbehaviour;
-pub use network::NetworkError;
+pub use network::{NetworkError, RelayProblem};
 pub use refusal::{BanReason, DeclineReason, ExceededLimit, Limit, LimitOrigin};
 pub use usage::{InternalError, UsageError};
 

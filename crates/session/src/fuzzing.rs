@@ -375,5 +375,8 @@ fn round_trip<T: Serialize + DeserializeOwned>(tag: Tag, bytes: &[u8]) -> Option
 }
 
 mod groups;
+mod relay;
 #[cfg(test)]
 mod tests;
+
+pub use relay::{relay, relay_greeting};

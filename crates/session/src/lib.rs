@@ -47,6 +47,7 @@ mod pinned_agreement;
 mod policy;
 mod process;
 mod records;
+mod relay;
 mod resend;
 mod resume;
 mod roster;
@@ -73,7 +74,7 @@ pub use disclosure::{
 pub use engine_decision::{EngineReason, EngineSummary, SharesObstacle};
 pub use error::{
     BanReason, DeclineReason, Difference, ExceededLimit, Fault, FileProblem, InternalError, Limit,
-    LimitOrigin, Misbehaviour, NetworkError, SessionError, UsageError,
+    LimitOrigin, Misbehaviour, NetworkError, RelayProblem, SessionError, UsageError,
 };
 pub use host_key::HostKey;
 pub use identity::{Fingerprint, FingerprintError, Identity};
@@ -87,6 +88,7 @@ pub use policy::{
     PolicyTexts,
 };
 pub use process::disable_core_dumps;
+pub use relay::{Relay, RelayEvent, RelayOptions, join_at_relay};
 pub use run::CompletedSession;
 pub use scanpath_limit::{LimitSummary, ScanpathLimit};
 pub use session::{

@@ -5,6 +5,7 @@ use std::fmt;
 use veilpath_encode::CohortNote;
 use veilpath_metrics::Threshold;
 use veilpath_protocol::RiskySetting;
+use veilpath_session::RelayEvent;
 
 /// Something that happened. Events about a session contain nothing about a participant.
 #[derive(Clone, Debug)]
@@ -23,6 +24,8 @@ pub enum Event {
     Note(Note),
     /// A step of a session.
     Session(SessionEvent),
+    /// Something happened at a relay.
+    Relay(RelayEvent),
 }
 
 /// Something that is not wrong, but that a user may not expect.

@@ -60,7 +60,7 @@ pub use progress::Progress;
 pub use session::{
     Peer, PeerEvent, PeersError, PeersFileProblem, ResultFolder, SaveResults, Saved, ServedPeer,
     SessionControl, SessionEvent, SessionOptions, check_peers, host, identity_file, join,
-    read_peers, read_peers_from, serve, state_dir, write_comparisons, write_known_peers,
+    read_peers, read_peers_from, relay, serve, state_dir, write_comparisons, write_known_peers,
     write_peers, write_record,
 };
 
@@ -87,7 +87,7 @@ pub use veilpath_session::{
     GroupAnswer, GroupMember, GroupSummary, HostKey, Identity, KnownPeer, Limit, LimitOrigin,
     LimitSummary, Listing, NUMBER_FIELD, NetworkError, PROTOCOL_VERSION_FIELD, PeerState, Policy,
     PolicyError, PolicyPartner, PolicyProblem, PolicyRefusal, PolicyRule, PolicyTexts,
-    RecordComparison, RecordEntry, RecordLine, RecordProblem, ScanpathLimit, SessionError,
-    SessionFailure, SharesObstacle, SignedRecord, StateDir, Step, StoredComparison, UsageError,
-    Withdrawn, disable_core_dumps,
+    RecordComparison, RecordEntry, RecordLine, RecordProblem, RelayEvent, RelayOptions,
+    RelayProblem, ScanpathLimit, SessionError, SessionFailure, SharesObstacle, SignedRecord,
+    StateDir, Step, StoredComparison, UsageError, Withdrawn, disable_core_dumps,
 };

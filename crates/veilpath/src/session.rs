@@ -10,6 +10,7 @@ mod peers;
 mod queue;
 mod record;
 mod records;
+mod relay;
 mod result_folder;
 mod serve;
 
@@ -19,6 +20,7 @@ pub use options::SessionOptions;
 pub use peers::{Peer, PeersError, PeersFileProblem, check_peers, read_peers, read_peers_from};
 pub use record::write_record;
 pub use records::{write_comparisons, write_known_peers};
+pub use relay::relay;
 pub use result_folder::{ResultFolder, Saved, ServedPeer, write_peers};
 pub use serve::{SaveResults, serve};
 
@@ -56,7 +58,7 @@ pub fn state_dir(identity: Option<&Path>) -> Result<StateDir, Error> {
     }
 }
 
-/// Listens on `address` for one peer, and compares. Returns `None` if this side only asked for the estimate.
+/// Listens on `address` for one peer, or waits for it at the relay there, and compares. Returns `None` if this side only asked for the estimate.
 pub fn host(
     address: &str,
     peer: Fingerprint,
@@ -68,7 +70,7 @@ pub fn host(
     side.refuse_forbidden(&[peer])?;
     side.refuse_unanswerable()?;
     side.refuse_unprotected()?;
-    let listener = side.listen(address)?;
+    let listener = side.listen(address, &[peer])?;
     let on_rejected = &mut |error: &_| side.report(SessionEvent::rejected(error));
     let channel = listener.accept_unless(
         &|| options.control.is_stopped(),
@@ -80,7 +82,7 @@ pub fn host(
     side.run(channel, &Arc::new(Peer::unnamed(peer)), |_| Ok(()))
 }
 
-/// Connects to a host, and compares. Returns `None` if this side only asked for the estimate.
+/// Connects to a host, directly or at a relay, and compares. Returns `None` if this side only asked for the estimate.
 pub fn join(
     address: &str,
     peer: Fingerprint,
@@ -95,9 +97,14 @@ pub fn join(
     veilpath_session::check_address(address)?;
     side.report(SessionEvent::Connecting {
         address: address.to_string(),
+        relay: options.via_relay,
         fingerprint: options.identity.fingerprint(),
     });
-    let channel = veilpath_session::join_unless(
+    let connect = match options.via_relay {
+        true => veilpath_session::join_at_relay,
+        false => veilpath_session::join_unless,
+    };
+    let channel = connect(
         &|| options.control.is_stopped(),
         address,
         &options.identity,
@@ -232,13 +239,29 @@ impl<'a> Side<'a> {
         }
     }
 
-    fn listen(&self, address: &str) -> Result<Listener, Error> {
-        let listener = Listener::bind(address)?;
-        self.report(SessionEvent::Listening {
-            address: listener.address(),
-            fingerprint: self.options.identity.fingerprint(),
+    fn listen(&self, address: &str, peers: &[Fingerprint]) -> Result<Listener, Error> {
+        let identity = &self.options.identity;
+        let fingerprint = identity.fingerprint();
+        if !self.options.via_relay {
+            let listener = Listener::bind(address)?;
+            self.report(SessionEvent::Listening {
+                address: listener.address(),
+                fingerprint,
+            });
+            return Ok(listener);
+        }
+        veilpath_session::check_address(address)?;
+        self.report(SessionEvent::Connecting {
+            address: address.to_string(),
+            relay: true,
+            fingerprint,
         });
-        Ok(listener)
+        Ok(Listener::at_relay(
+            address,
+            identity,
+            peers,
+            &self.timeouts,
+        )?)
     }
 
     fn report(&self, event: SessionEvent) {

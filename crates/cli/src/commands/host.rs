@@ -4,7 +4,7 @@ use crate::commands::serve;
 use crate::commands::session::{self, MAX_WAIT, SessionArgs};
 use crate::engine_args::KeyArgs;
 use crate::failure::Failure;
-use clap::Args;
+use clap::{ArgGroup, Args};
 use std::path::PathBuf;
 use std::time::Duration;
 use veilpath::{Fingerprint, MAX_PEERS};
@@ -14,13 +14,14 @@ Examples:
   veilpath host --listen 127.0.0.1:7070 --peer THEIRS --cohort a.csv -o host.csv
   veilpath host --listen 127.0.0.1:7070 --peer THEIRS --cohort a.csv --estimate
   veilpath host --listen 127.0.0.1:7070 --peer THEIRS --cohort a.csv --reveal threshold:12
+  veilpath host --relay 127.0.0.1:7071 --peer THEIRS --cohort a.csv -o host.csv
   veilpath host --listen 127.0.0.1:7070 --peers partners.txt --sessions 4 --cohort a.csv -o results
 
 THEIRS is the fingerprint that `veilpath identity` prints at the other institution. It runs `veilpath join` with the same \
 options. With `--reveal threshold:12` on both sides, each pair reveals one bit and no score; `--reveal mean` or another \
 answer about groups reveals nothing about single pairs. 127.0.0.1 is for both sides on one \
 machine; 0.0.0.0 listens on the network. If either side is interrupted, run both commands again: they continue with \
-the missing pairs.
+the missing pairs. Where neither side may open a port, both connect to a `veilpath relay` with --relay.
 
 With several peers (the last example) the host ends when every session has finished, or when no session has run for the time \
 in --wait. Each peer has its own session, journal, count of comparisons and result file. A peer whose session failed can connect \
@@ -36,10 +37,15 @@ const SESSIONS: u64 = 4;
 /// The arguments of `host`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(group(ArgGroup::new("place").required(true).args(["listen", "relay"])))]
 pub(crate) struct HostArgs {
     /// The address to listen on, as in 0.0.0.0:7070; port 0 lets the system choose
     #[arg(long, value_name = "ADDRESS")]
-    listen: String,
+    listen: Option<String>,
+
+    /// Wait for the other side at this relay instead of listening, as in relay.example:7071
+    #[arg(long, value_name = "ADDRESS")]
+    relay: Option<String>,
 
     /// The other institution's fingerprint, which `veilpath identity` prints there; may be repeated
     #[arg(long, value_name = "FINGERPRINT", required_unless_present = "peers")]
@@ -68,16 +74,19 @@ pub(crate) struct HostArgs {
 /// Waits for the peers, compares, and writes the results.
 pub(crate) fn run(args: &HostArgs) -> Result<(), Failure> {
     let wait = Duration::from_secs(args.wait);
+    let (address, via_relay) = session::address(args.listen.as_deref(), args.relay.as_deref());
     match (&args.peer[..], &args.peers, args.sessions) {
         (&[peer], None, None) => {
             session::run(&args.session, &args.key, wait, peer, |options, events| {
-                veilpath::host(&args.listen, peer, options, events)
+                options.via_relay = via_relay;
+                veilpath::host(address, peer, options, events)
             })
         }
         (peers, list, sessions) => serve::run(&serve::ServeArgs {
             session: &args.session,
             key: &args.key,
-            listen: &args.listen,
+            address,
+            via_relay,
             peers,
             list: list.as_deref(),
             sessions: sessions.unwrap_or(SESSIONS),

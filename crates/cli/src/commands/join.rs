@@ -3,7 +3,7 @@
 use crate::commands::session::{self, MAX_WAIT, SessionArgs};
 use crate::engine_args::KeyArgs;
 use crate::failure::Failure;
-use clap::Args;
+use clap::{ArgGroup, Args};
 use std::time::Duration;
 use veilpath::Fingerprint;
 
@@ -12,6 +12,7 @@ Examples:
   veilpath join 127.0.0.1:7070 --peer THEIRS --cohort b.csv -o join.csv
   veilpath join 127.0.0.1:7070 --peer THEIRS --cohort b.csv --estimate
   veilpath join 127.0.0.1:7070 --peer THEIRS --cohort b.csv --reveal threshold:12
+  veilpath join --relay 127.0.0.1:7071 --peer THEIRS --cohort b.csv -o join.csv
   veilpath join 127.0.0.1:7070 --peer THEIRS --cohort b.csv -o join.json
 
 THEIRS is the fingerprint that `veilpath identity` prints at the other institution. It runs `veilpath host` with the same \
@@ -22,16 +23,21 @@ interrupted, run both commands again: they continue with the missing pairs.";
 /// The arguments of `join`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(group(ArgGroup::new("place").required(true).args(["address", "relay"])))]
 pub(crate) struct JoinArgs {
     /// The host's address, as in hospital.example:7070
     #[arg(value_name = "ADDRESS")]
-    address: String,
+    address: Option<String>,
+
+    /// Meet the host at this relay instead, as in relay.example:7071
+    #[arg(long, value_name = "ADDRESS")]
+    relay: Option<String>,
 
     /// The host's fingerprint, which `veilpath identity` prints there
     #[arg(long, value_name = "FINGERPRINT")]
     peer: Fingerprint,
 
-    /// How long to try to reach the host; a host that is busy with other peers is waited for without limit
+    /// How long to try to reach the host, or to wait for it at the relay; a host that is busy with other peers is waited for without limit
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(..=MAX_WAIT))]
     wait: u64,
 
@@ -44,7 +50,9 @@ pub(crate) fn run(args: &JoinArgs) -> Result<(), Failure> {
     let wait = Duration::from_secs(args.wait);
     // Only the host has a key.
     let key = KeyArgs::default();
+    let (address, via_relay) = session::address(args.address.as_deref(), args.relay.as_deref());
     session::run(&args.session, &key, wait, args.peer, |options, events| {
-        veilpath::join(&args.address, args.peer, options, events)
+        options.via_relay = via_relay;
+        veilpath::join(address, args.peer, options, events)
     })
 }

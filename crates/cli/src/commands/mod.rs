@@ -14,6 +14,7 @@ pub(crate) mod man;
 pub(crate) mod peers;
 pub(crate) mod policy;
 pub(crate) mod record;
+pub(crate) mod relay;
 pub(crate) mod report;
 pub(crate) mod results;
 pub(crate) mod serve;

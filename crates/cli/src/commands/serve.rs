@@ -20,7 +20,8 @@ use veilpath::{
 pub(crate) struct ServeArgs<'a> {
     pub(crate) session: &'a SessionArgs,
     pub(crate) key: &'a KeyArgs,
-    pub(crate) listen: &'a str,
+    pub(crate) address: &'a str,
+    pub(crate) via_relay: bool,
     pub(crate) peers: &'a [Fingerprint],
     pub(crate) list: Option<&'a Path>,
     pub(crate) sessions: u64,
@@ -39,6 +40,7 @@ fn serve(args: &ServeArgs<'_>, log: &SessionLog) -> Result<(), Failure> {
     }
     let peers = peers(args)?;
     let mut ready = args.session.ready(args.key, args.wait)?;
+    ready.options.via_relay = args.via_relay;
     ready.inputs.extend(args.list.map(PathBuf::from));
     let results = match args.session.estimate {
         true => None,
@@ -55,7 +57,7 @@ fn serve(args: &ServeArgs<'_>, log: &SessionLog) -> Result<(), Failure> {
         Ok(())
     };
     let sessions = usize::try_from(args.sessions).unwrap_or(usize::MAX);
-    let served = veilpath::serve(args.listen, &peers, sessions, &ready.options, log, &save)?;
+    let served = veilpath::serve(args.address, &peers, sessions, &ready.options, log, &save)?;
     to_stdout(|out| write_peers(&served, results.as_ref(), out))?;
     conclude(&served, log)
 }

@@ -223,20 +223,28 @@ impl SessionArgs {
     }
 }
 
+/// The address of the other side, or of the relay, and whether it is the relay's. clap requires one of them.
+pub(crate) fn address<'a>(direct: Option<&'a str>, relay: Option<&'a str>) -> (&'a str, bool) {
+    match (direct, relay) {
+        (_, Some(relay)) => (relay, true),
+        (direct, None) => (direct.unwrap_or_default(), false),
+    }
+}
+
 /// Runs a session with one peer; `connect` is the façade's `host` or `join`.
 pub(crate) fn run(
     args: &SessionArgs,
     key: &KeyArgs,
     wait: Duration,
     peer: Fingerprint,
-    connect: impl FnOnce(&SessionOptions, &dyn EventSink) -> Result<Option<CompletedSession>, Error>,
+    connect: impl FnOnce(&mut SessionOptions, &dyn EventSink) -> Result<Option<CompletedSession>, Error>,
 ) -> Result<(), Failure> {
     let log = args.log(false);
     let session = || {
-        let ready = args.ready(key, wait)?;
+        let mut ready = args.ready(key, wait)?;
         let output = args.output.check(&ready.inputs())?;
         log.warn_about(ready.engine);
-        let completed = connect(&ready.options, &log)?;
+        let completed = connect(&mut ready.options, &log)?;
         log.end_progress();
         if let Some(completed) = completed {
             let outcome = &completed.outcome;

@@ -3,7 +3,8 @@
 use super::groups;
 use veilpath::{
     DeclineReason, Difference, ENGINE_FIELD, EngineChoice, ExceededLimit, FRESH_FIELD, FileProblem,
-    Limit, LimitOrigin, NUMBER_FIELD, NetworkError, PROTOCOL_VERSION_FIELD, SessionError,
+    Limit, LimitOrigin, NUMBER_FIELD, NetworkError, PROTOCOL_VERSION_FIELD, RelayProblem,
+    SessionError,
 };
 
 /// The error's text and advice.
@@ -202,9 +203,20 @@ fn network_hint(error: &NetworkError) -> Option<&'static str> {
         NetworkError::UnknownName { .. } => {
             Some("check the spelling; a numeric address works as well, as in 192.0.2.7:7070")
         }
-        NetworkError::Unreachable { .. } => {
-            Some("is `veilpath host` running there, and does the firewall allow the connection?")
-        }
+        NetworkError::Unreachable { .. } => Some(
+            "is `veilpath host` (with --relay: `veilpath relay`) running there, and does the firewall allow the connection?",
+        ),
+        NetworkError::NoPeer(_) => Some(
+            "does it run its command, with the same --relay if one is used, and have both given each other's --peer?",
+        ),
+        NetworkError::Relay { problem, .. } => Some(match problem {
+            RelayProblem::Full => "try again later, or ask whoever runs it to raise its --sessions",
+            RelayProblem::Refused => {
+                "ask whoever runs it to add both fingerprints to the list of its --allow"
+            }
+            RelayProblem::OtherVersion => "use the same version there and here",
+            _ => "is `veilpath relay` running there?",
+        }),
         NetworkError::Loopback(_) => Some(
             "switch it on (on Linux: ip link set lo up), or use --engine plain, which needs no network",
         ),

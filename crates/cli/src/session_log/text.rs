@@ -22,10 +22,14 @@ pub(super) fn session(event: &SessionEvent) {
         )),
         SessionEvent::Connecting {
             address,
+            relay,
             fingerprint,
-        } => messages::info(&format!(
-            "connecting to {address}; this side's fingerprint is\n  {fingerprint}\n"
-        )),
+        } => {
+            let relay = if *relay { "the relay " } else { "" };
+            messages::info(&format!(
+                "connecting to {relay}{address}; this side's fingerprint is\n  {fingerprint}\n"
+            ));
+        }
         SessionEvent::Rejected {
             reason,
             by_other_side: true,

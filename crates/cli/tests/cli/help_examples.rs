@@ -11,7 +11,7 @@ use pair::{Pair, Side};
 use std::io::Write;
 use std::process::Stdio;
 
-const COMMANDS: [&str; 27] = [
+const COMMANDS: [&str; 28] = [
     "",
     "demo",
     "encode",
@@ -20,6 +20,7 @@ const COMMANDS: [&str; 27] = [
     "stats",
     "host",
     "join",
+    "relay",
     "results",
     "peers",
     "policy",
@@ -124,8 +125,8 @@ fn every_example_runs() {
     let folder = prepared();
     let mut ran = 0;
     for command in COMMANDS {
-        // These two run together, below.
-        if ["host", "join"].contains(&command) || LONG.contains(&command) {
+        // These run together, below.
+        if ["host", "join", "relay"].contains(&command) || LONG.contains(&command) {
             continue;
         }
         for line in examples(&folder, command) {
@@ -157,22 +158,49 @@ fn the_examples_of_host_and_join_run_as_pairs() {
     let joins = examples(&pair.folder, "join");
     assert_eq!(hosts.len(), joins.len());
     let fingerprints = [pair.fingerprint(Side::Host), pair.fingerprint(Side::Join)];
+    let mut relayed = 0;
     for (host, join) in hosts.iter().zip(&joins) {
-        run_together(&pair, host, join, &fingerprints);
-        // Together, the examples are more comparisons than the default limit allows.
-        pair.forget();
+        // Every example of `relay` serves the example with a relay.
+        let mut relays = vec![None];
+        if host.contains("--relay") {
+            relays = examples(&pair.folder, "relay")
+                .into_iter()
+                .map(Some)
+                .collect();
+            relayed += relays.len();
+        }
+        for relay in relays {
+            run_together(&pair, host, join, relay.as_deref(), &fingerprints);
+            // Together, the examples are more comparisons than the default limit allows.
+            pair.forget();
+        }
     }
+    assert!(relayed > 0);
 }
 
-fn run_together(pair: &Pair, host: &str, join: &str, [a, b]: &[String; 2]) {
+fn run_together(pair: &Pair, host: &str, join: &str, relay: Option<&str>, [a, b]: &[String; 2]) {
     pair.folder.file("partners.txt", format!("{b} partner\n"));
+    pair.folder.file("institutions.txt", format!("{a}\n{b}\n"));
     let results = host.contains("partners.txt");
-    let host = host
+    let relay = relay.map(|relay| {
+        let relay = relay.replace("127.0.0.1:7071", "127.0.0.1:0");
+        let relay = pair.start(Side::Host, &words(&relay));
+        let address = relay.wait_for_line("listening on ");
+        (relay, address)
+    });
+    let at_relay = |call: &str| match &relay {
+        Some((_, address)) => call.replace("127.0.0.1:7071", address),
+        None => call.to_string(),
+    };
+    let host = at_relay(host)
         .replace("127.0.0.1:7070", "127.0.0.1:0")
         .replace("THEIRS", b);
     let host = pair.start(Side::Host, &words(&host));
-    let address = host.wait_for_line("listening on ");
-    let join = join
+    let address = match relay {
+        Some(_) => host.wait_for_line("connecting to the relay "),
+        None => host.wait_for_line("listening on "),
+    };
+    let join = at_relay(join)
         .replace("127.0.0.1:7070", &address)
         .replace("THEIRS", a);
     let join = pair.start(Side::Join, &words(&join));

@@ -33,6 +33,7 @@ mod paillier;
 mod policy_and_record;
 mod real_files;
 mod reference_scores;
+mod relay;
 mod report;
 mod report_browser;
 mod reveal;

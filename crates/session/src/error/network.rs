@@ -41,6 +41,14 @@ pub enum NetworkError {
     /// The expected peer did not connect in time.
     #[error("the other side did not connect within {} s", .0.as_secs())]
     NoPeer(Duration),
+    /// A relay could not be used.
+    #[error("{address}: {problem}")]
+    Relay {
+        /// The relay's address.
+        address: String,
+        /// What is wrong.
+        problem: RelayProblem,
+    },
     /// The socket failed during the handshake.
     #[error("the handshake failed: {0}")]
     Handshake(io::Error),
@@ -84,4 +92,28 @@ pub enum NetworkError {
         "both sides of this comparison run on this machine and talk over 127.0.0.1, the loopback network, which does not work: {0}"
     )]
     Loopback(Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// Why a relay could not be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RelayProblem {
+    /// It has as many connections as it allows.
+    #[error("the relay has no free connection")]
+    Full,
+    /// It serves others.
+    #[error("the relay does not serve these two institutions")]
+    Refused,
+    /// It has another version.
+    #[error("the relay has another version of Veilpath")]
+    OtherVersion,
+    /// Something else answers there.
+    #[error("there is no Veilpath relay")]
+    NotARelay,
+    /// It closed the connection.
+    #[error("the relay closed the connection")]
+    Closed,
+    /// It does not answer.
+    #[error("the relay does not answer")]
+    Silent,
 }

@@ -17,10 +17,12 @@ pub enum SessionEvent {
         /// This side's fingerprint.
         fingerprint: Fingerprint,
     },
-    /// The joining side is connecting.
+    /// The joining side is connecting, or a side that uses a relay.
     Connecting {
         /// The address.
         address: String,
+        /// Whether it is that of a relay.
+        relay: bool,
         /// This side's fingerprint.
         fingerprint: Fingerprint,
     },

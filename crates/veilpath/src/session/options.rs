@@ -40,6 +40,8 @@ pub struct SessionOptions {
     pub policy: Option<Policy>,
     /// Stops the session, and lets it wait for its user before it computes.
     pub control: SessionControl,
+    /// Whether the address is that of a relay, to which both sides connect, instead of the host's.
+    pub via_relay: bool,
     /// How long to wait if nothing arrives from the other side, not even a keep-alive.
     pub idle_timeout: Duration,
     /// How long to wait for the other side to connect, or to try to reach it.
@@ -47,7 +49,7 @@ pub struct SessionOptions {
 }
 
 impl SessionOptions {
-    /// The defaults: real ids, only missing pairs, the default limit, no risky settings, 256 MiB of memory, an idle timeout of a
+    /// The defaults: a direct connection, real ids, only missing pairs, the default limit, no risky settings, 256 MiB of memory, an idle timeout of a
     /// minute, ten seconds to connect.
     pub fn new(cohort: LocalCohort, identity: Identity, state_dir: StateDir) -> Self {
         Self {
@@ -65,6 +67,7 @@ impl SessionOptions {
             names: ["host", "join"].map(String::from),
             policy: None,
             control: SessionControl::default(),
+            via_relay: false,
             idle_timeout: Duration::from_secs(60),
             wait: Duration::from_secs(10),
         }

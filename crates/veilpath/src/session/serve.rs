@@ -16,7 +16,7 @@ const SLOT_TIME: Duration = Duration::from_secs(3600);
 /// Saves the results of a peer's session. An error fails the session.
 pub type SaveResults<'a> = dyn Fn(&Peer, &CompletedSession) -> Result<(), Error> + Sync + 'a;
 
-/// Listens on `address` for several peers, with at most `sessions` running at a time. Returns when all have finished or were
+/// Listens on `address` for several peers, or waits for them at the relay there, with at most `sessions` running at a time. Returns when all have finished or were
 /// banned, or when no session has run for [`SessionOptions::wait`].
 ///
 /// Each session runs on its own thread; `save` gets its results as soon as it has finished.
@@ -39,7 +39,7 @@ pub fn serve(
     side.refuse_forbidden(&fingerprints)?;
     side.refuse_unanswerable()?;
     side.refuse_unprotected()?;
-    let listener = side.listen(address)?;
+    let listener = side.listen(address, &fingerprints)?;
     let peers: Vec<Arc<Peer>> = peers.iter().cloned().map(Arc::new).collect();
     let acceptor = Acceptor::new(listener, &options.identity, &fingerprints, &side.timeouts);
     let server = PeerServer {

@@ -1,0 +1,155 @@
+//! Copies bytes between two connected clients, in both directions, until both have ended, nothing moves, or time is up.
+
+use crate::connection::is_timeout;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long a read or write blocks before the limits are checked.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
+
+/// Bytes that are copied at a time.
+const BUFFER: usize = 256 << 10;
+
+/// Enough for a loop with its buffer on the heap.
+const STACK: usize = 128 << 10;
+
+/// How long a connection may last.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CopyLimits {
+    /// Without a byte in either direction.
+    pub(crate) idle: Duration,
+    /// Altogether.
+    pub(crate) total: Duration,
+}
+
+/// Two clients whose bytes are copied.
+#[derive(Debug)]
+pub(crate) struct Copying {
+    state: Arc<State>,
+    sockets: [TcpStream; 2],
+}
+
+#[derive(Debug)]
+struct State {
+    limits: CopyLimits,
+    start: Instant,
+    /// When a byte last moved, in milliseconds since `start`.
+    last: AtomicU64,
+    bytes: AtomicU64,
+    /// Directions that have not ended.
+    running: AtomicUsize,
+    stopped: AtomicBool,
+}
+
+impl Copying {
+    /// Starts to copy, on two threads.
+    pub(crate) fn start(sockets: [TcpStream; 2], limits: CopyLimits) -> io::Result<Self> {
+        let state = Arc::new(State {
+            limits,
+            start: Instant::now(),
+            last: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+            running: AtomicUsize::new(2),
+            stopped: AtomicBool::new(false),
+        });
+        for socket in &sockets {
+            socket.set_nonblocking(false)?;
+            socket.set_nodelay(true)?;
+            socket.set_read_timeout(Some(POLL_INTERVAL))?;
+            socket.set_write_timeout(Some(POLL_INTERVAL))?;
+        }
+        let copying = Self { state, sockets };
+        for (from, to) in [(0, 1), (1, 0)] {
+            let from = copying.sockets[from].try_clone()?;
+            let to = copying.sockets[to].try_clone()?;
+            let state = Arc::clone(&copying.state);
+            let thread = std::thread::Builder::new().stack_size(STACK);
+            thread.spawn(move || {
+                if state.copy(&from, &to).is_err() {
+                    // The other direction ends, too.
+                    state.stopped.store(true, Ordering::Relaxed);
+                    let _ = from.shutdown(Shutdown::Both);
+                    let _ = to.shutdown(Shutdown::Both);
+                }
+                state.running.fetch_sub(1, Ordering::Release);
+            })?;
+        }
+        Ok(copying)
+    }
+
+    /// Whether both directions have ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.state.running.load(Ordering::Acquire) == 0
+    }
+
+    /// Bytes that were copied, and in what time.
+    pub(crate) fn totals(&self) -> (u64, Duration) {
+        let bytes = self.state.bytes.load(Ordering::Relaxed);
+        (bytes, self.state.start.elapsed())
+    }
+}
+
+/// Closes both connections.
+impl Drop for Copying {
+    fn drop(&mut self) {
+        self.state.stopped.store(true, Ordering::Relaxed);
+        for socket in &self.sockets {
+            let _ = socket.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+impl State {
+    /// Copies one direction until it ends.
+    fn copy(&self, mut from: &TcpStream, mut to: &TcpStream) -> io::Result<()> {
+        let mut buffer = vec![0; BUFFER];
+        loop {
+            let count = match from.read(&mut buffer) {
+                Ok(0) => return to.shutdown(Shutdown::Write),
+                Ok(count) => count,
+                Err(error) if is_timeout(&error) => {
+                    self.check()?;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            let mut unsent = &buffer[..count];
+            while !unsent.is_empty() {
+                match to.write(unsent) {
+                    Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                    Ok(sent) => {
+                        unsent = &unsent[sent..];
+                        self.note(sent);
+                    }
+                    Err(error) if is_timeout(&error) => {}
+                    Err(error) => return Err(error),
+                }
+                self.check()?;
+            }
+        }
+    }
+
+    fn note(&self, bytes: usize) {
+        self.last.store(self.now(), Ordering::Relaxed);
+        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Whether this may go on.
+    fn check(&self) -> io::Result<()> {
+        let idle = self.now().saturating_sub(self.last.load(Ordering::Relaxed));
+        let over = u128::from(idle) > self.limits.idle.as_millis()
+            || self.start.elapsed() > self.limits.total
+            || self.stopped.load(Ordering::Relaxed);
+        match over {
+            true => Err(io::ErrorKind::TimedOut.into()),
+            false => Ok(()),
+        }
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+}

@@ -1,0 +1,350 @@
+//! Who waits at a relay, and who is connected with whom. No sockets and no clock, so that tests and fuzzing can drive it.
+//!
+//! | a client | may be there | at most |
+//! |---|---|---|
+//! | has not sent its greeting | [`GREETING_TIMEOUT`] | [`MAX_GREETINGS`] |
+//! | waits | until it does not answer a ping within [`PONG_TIMEOUT`] | `waiting` |
+//! | is connected | see `copy.rs` | `connections` pairs |
+//!
+//! One client too many evicts the oldest one in its state of the address that has the most. Clients with the same token are
+//! connected in the order in which they came.
+
+use super::{BadGreeting, GREETING, Greeting, PONG, Reply, Token};
+use crate::throttle::Origin;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::{Duration, Instant};
+use veilpath_protocol::Role;
+
+/// How long a client has for its greeting.
+const GREETING_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Clients that have not sent their greeting.
+const MAX_GREETINGS: usize = 64;
+
+/// How often a waiting client is asked whether it is still there. Firewalls forget connections that are idle for longer.
+const PING_INTERVAL: Duration = Duration::from_secs(15);
+
+/// How long a client has for its answer.
+const PONG_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A client that answered this long ago need not be asked again before it is connected.
+const FRESH: Duration = Duration::from_millis(500);
+
+/// The limits of a relay.
+#[derive(Clone, Debug)]
+pub(crate) struct RendezvousLimits {
+    /// Clients that wait.
+    pub(crate) waiting: usize,
+    /// Pairs of clients that are connected.
+    pub(crate) connections: usize,
+    /// The tokens that are served; all, if there is no list.
+    pub(crate) allowed: Option<HashSet<Token>>,
+}
+
+/// What to do with a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Send it this.
+    Send(u64, Reply),
+    /// Close its connection, after what was sent.
+    Close(u64),
+    /// Connect these two; they have been told to start.
+    Connect {
+        /// The client that hosts.
+        host: u64,
+        /// The client that joins.
+        join: u64,
+    },
+}
+
+#[derive(Debug)]
+struct Client {
+    from: Origin,
+    since: Instant,
+    state: ClientState,
+}
+
+#[derive(Debug)]
+enum ClientState {
+    Greeting([u8; GREETING], usize),
+    Waiting(Waiting),
+}
+
+#[derive(Debug)]
+struct Waiting {
+    greeting: Greeting,
+    /// When it was asked whether it is there, if it has not answered.
+    pinged: Option<Instant>,
+    heard: Instant,
+    partner: Option<u64>,
+}
+
+/// All clients that are not connected yet.
+#[derive(Debug)]
+pub(crate) struct Rendezvous {
+    limits: RendezvousLimits,
+    clients: BTreeMap<u64, Client>,
+    next_id: u64,
+    connected: usize,
+    actions: Vec<Action>,
+}
+
+impl Rendezvous {
+    pub(crate) fn new(limits: RendezvousLimits) -> Self {
+        Self {
+            limits,
+            clients: BTreeMap::new(),
+            next_id: 0,
+            connected: 0,
+            actions: Vec::new(),
+        }
+    }
+
+    /// A client has connected; returns its number.
+    pub(crate) fn arrive(&mut self, from: Origin, now: Instant) -> u64 {
+        self.make_room(false, MAX_GREETINGS, now);
+        let id = self.next_id;
+        self.next_id += 1;
+        let state = ClientState::Greeting([0; GREETING], 0);
+        let since = now;
+        self.clients.insert(id, Client { from, since, state });
+        id
+    }
+
+    /// A client has sent this. A client that sends anything else than its greeting and answers is closed.
+    pub(crate) fn receive(&mut self, id: u64, bytes: &[u8], now: Instant) {
+        for &byte in bytes {
+            let Some(client) = self.clients.get_mut(&id) else {
+                return;
+            };
+            match &mut client.state {
+                ClientState::Greeting(greeting, filled) => {
+                    greeting[*filled] = byte;
+                    *filled += 1;
+                    if *filled == GREETING {
+                        let greeting = Greeting::decode(greeting);
+                        self.greeted(id, greeting, now);
+                    }
+                }
+                ClientState::Waiting(waiting) => {
+                    if byte != PONG || waiting.pinged.is_none() {
+                        self.close(id, None, now);
+                        return;
+                    }
+                    waiting.pinged = None;
+                    waiting.heard = now;
+                    match waiting.partner {
+                        Some(partner) => self.connect_if_ready(id, partner),
+                        None => self.find_partner(id, now),
+                    }
+                }
+            }
+        }
+    }
+
+    /// A client has closed its connection, or it has failed.
+    pub(crate) fn gone(&mut self, id: u64, now: Instant) {
+        self.remove(id, now);
+    }
+
+    /// A connection of two clients has ended.
+    pub(crate) fn ended(&mut self) {
+        self.connected = self.connected.saturating_sub(1);
+    }
+
+    /// Time has passed.
+    pub(crate) fn tick(&mut self, now: Instant) {
+        let (mut late, mut to_ping) = (Vec::new(), Vec::new());
+        for (&id, client) in &self.clients {
+            match &client.state {
+                ClientState::Greeting(..) if client.since + GREETING_TIMEOUT < now => late.push(id),
+                ClientState::Greeting(..) => {}
+                ClientState::Waiting(waiting) => match waiting.pinged {
+                    Some(since) if since + PONG_TIMEOUT < now => late.push(id),
+                    None if waiting.heard + PING_INTERVAL < now => to_ping.push(id),
+                    _ => {}
+                },
+            }
+        }
+        for id in late {
+            self.close(id, None, now);
+        }
+        for id in to_ping {
+            self.ping(id, now);
+        }
+    }
+
+    /// What is to be done, in order.
+    pub(crate) fn actions(&mut self) -> Vec<Action> {
+        std::mem::take(&mut self.actions)
+    }
+
+    /// Whether the client is about to send something.
+    pub(crate) fn is_urgent(&self, id: u64) -> bool {
+        self.clients
+            .get(&id)
+            .is_some_and(|client| match &client.state {
+                ClientState::Greeting(..) => true,
+                ClientState::Waiting(waiting) => waiting.pinged.is_some(),
+            })
+    }
+
+    /// Clients that are not connected.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(crate) fn len(&self) -> usize {
+        self.clients.len()
+    }
+
+    fn greeted(&mut self, id: u64, greeting: Result<Greeting, BadGreeting>, now: Instant) {
+        let greeting = match greeting {
+            Ok(greeting) => greeting,
+            Err(BadGreeting::OtherVersion) => {
+                return self.close(id, Some(Reply::OtherVersion), now);
+            }
+            Err(BadGreeting::Unknown) => return self.close(id, None, now),
+        };
+        let allowed = self.limits.allowed.as_ref();
+        if allowed.is_some_and(|allowed| !allowed.contains(&greeting.token)) {
+            return self.close(id, Some(Reply::Refused), now);
+        }
+        self.make_room(true, self.limits.waiting, now);
+        if let Some(client) = self.clients.get_mut(&id) {
+            client.state = ClientState::Waiting(Waiting {
+                greeting,
+                pinged: None,
+                heard: now,
+                partner: None,
+            });
+            self.ping(id, now);
+        }
+    }
+
+    /// Connects a client with the first that has the same token and the other role, once both have answered.
+    fn find_partner(&mut self, id: u64, now: Instant) {
+        let Some(greeting) = self.waiting(id).map(|waiting| waiting.greeting) else {
+            return;
+        };
+        let matches = |(&other, client): (&u64, &Client)| match &client.state {
+            ClientState::Waiting(waiting) => {
+                let theirs = waiting.greeting;
+                let other_role = theirs.role != greeting.role;
+                let is_free = waiting.partner.is_none() && other != id;
+                (is_free && other_role && theirs.token == greeting.token).then_some(other)
+            }
+            ClientState::Greeting(..) => None,
+        };
+        let Some(partner) = self.clients.iter().find_map(matches) else {
+            return;
+        };
+        for (client, other) in [(id, partner), (partner, id)] {
+            let mut is_fresh = false;
+            if let Some(waiting) = self.waiting(client) {
+                waiting.partner = Some(other);
+                is_fresh = waiting.heard + FRESH >= now;
+            }
+            // It may have gone without closing its connection.
+            if !is_fresh {
+                self.ping(client, now);
+            }
+        }
+        self.connect_if_ready(id, partner);
+    }
+
+    /// Connects two clients that both have answered.
+    fn connect_if_ready(&mut self, id: u64, partner: u64) {
+        let both = [id, partner];
+        let is_ready = |client: &u64| match self.clients.get(client).map(|it| &it.state) {
+            Some(ClientState::Waiting(waiting)) => waiting.pinged.is_none(),
+            _ => false,
+        };
+        if !both.iter().all(is_ready) {
+            return;
+        }
+        let is_host = self.waiting(id).map(|it| it.greeting.role) == Some(Role::Host);
+        let full = self.connected >= self.limits.connections;
+        for client in both {
+            self.clients.remove(&client);
+            let reply = if full { Reply::Full } else { Reply::Start };
+            self.actions.push(Action::Send(client, reply));
+            if full {
+                self.actions.push(Action::Close(client));
+            }
+        }
+        if !full {
+            self.connected += 1;
+            let (host, join) = if is_host {
+                (id, partner)
+            } else {
+                (partner, id)
+            };
+            self.actions.push(Action::Connect { host, join });
+        }
+    }
+
+    /// Asks a client whether it is there, unless it was asked.
+    fn ping(&mut self, id: u64, now: Instant) {
+        if let Some(waiting) = self.waiting(id)
+            && waiting.pinged.is_none()
+        {
+            waiting.pinged = Some(now);
+            self.actions.push(Action::Send(id, Reply::Ping));
+        }
+    }
+
+    fn waiting(&mut self, id: u64) -> Option<&mut Waiting> {
+        match &mut self.clients.get_mut(&id)?.state {
+            ClientState::Waiting(waiting) => Some(waiting),
+            ClientState::Greeting(..) => None,
+        }
+    }
+
+    fn close(&mut self, id: u64, reply: Option<Reply>, now: Instant) {
+        if let Some(reply) = reply {
+            self.actions.push(Action::Send(id, reply));
+        }
+        self.actions.push(Action::Close(id));
+        self.remove(id, now);
+    }
+
+    /// Removes a client; its partner waits for another one.
+    fn remove(&mut self, id: u64, now: Instant) {
+        let removed = self.clients.remove(&id).map(|client| client.state);
+        let Some(ClientState::Waiting(waiting)) = removed else {
+            return;
+        };
+        if let Some(partner) = waiting.partner
+            && let Some(other) = self.waiting(partner)
+        {
+            other.partner = None;
+            if other.pinged.is_none() {
+                self.find_partner(partner, now);
+            }
+        }
+    }
+
+    /// Evicts clients until one more of this kind has room.
+    fn make_room(&mut self, waiting: bool, most: usize, now: Instant) {
+        let is_kind = |client: &Client| waiting == matches!(client.state, ClientState::Waiting(_));
+        let kind = |clients: &BTreeMap<u64, Client>| -> Vec<(u64, Origin)> {
+            let kind = clients.iter().filter(|(_, client)| is_kind(client));
+            kind.map(|(&id, client)| (id, client.from)).collect()
+        };
+        let mut present = kind(&self.clients);
+        while present.len() >= most.max(1) {
+            let mut counts: HashMap<Origin, usize> = HashMap::new();
+            for (_, from) in &present {
+                *counts.entry(*from).or_default() += 1;
+            }
+            let largest = counts.values().copied().max();
+            // The clients are in the order of arrival.
+            let oldest = present
+                .iter()
+                .position(|(_, from)| counts.get(from).copied() == largest);
+            let Some(index) = oldest else {
+                return;
+            };
+            let (id, _) = present.remove(index);
+            self.close(id, waiting.then_some(Reply::Full), now);
+        }
+    }
+}

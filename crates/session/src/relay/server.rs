@@ -1,0 +1,274 @@
+//! The relay's sockets.
+
+use super::copy::{CopyLimits, Copying};
+use super::{Action, GREETING, Rendezvous, RendezvousLimits, Reply, Token};
+use crate::connection::is_timeout;
+use crate::throttle::{Origin, Throttle};
+use crate::{Fingerprint, Listener, SessionError};
+use std::collections::HashMap;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Connections that are accepted in one go.
+const MAX_ACCEPTS_PER_POLL: usize = 256;
+
+/// How often the sockets are looked at: while something happens, and otherwise.
+const BUSY_POLL: Duration = Duration::from_millis(1);
+const QUIET_POLL: Duration = Duration::from_millis(20);
+
+/// How often a client that waits is looked at.
+const WAITING_POLL: Duration = Duration::from_millis(250);
+
+/// How often the number of dropped connections is reported.
+const REPORT_INTERVAL: Duration = Duration::from_secs(60);
+
+/// A relay's limits.
+#[derive(Clone, Debug)]
+pub struct RelayOptions {
+    /// Pairs of clients that are connected at a time.
+    pub connections: usize,
+    /// Clients that wait for another at a time.
+    pub waiting: usize,
+    /// How long a connection may last without a byte in either direction.
+    pub idle: Duration,
+    /// How long a connection may last.
+    pub total: Duration,
+    /// The institutions that are served: any two of them may meet. Without a list, everybody is.
+    pub allowed: Option<Vec<Fingerprint>>,
+}
+
+/// 64 connections, 512 waiting clients, ten minutes without a byte, a week altogether, everybody.
+impl Default for RelayOptions {
+    fn default() -> Self {
+        Self {
+            connections: 64,
+            waiting: 512,
+            idle: Duration::from_secs(600),
+            total: Duration::from_secs(7 * 24 * 3600),
+            allowed: None,
+        }
+    }
+}
+
+/// What happens at a relay. It contains no address of a client and no token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RelayEvent {
+    /// It listens.
+    Listening {
+        /// The relay's own address.
+        address: SocketAddr,
+    },
+    /// Two clients were connected.
+    Connected {
+        /// The number of the connection.
+        number: u64,
+    },
+    /// A connection has ended.
+    Ended {
+        /// The number of the connection.
+        number: u64,
+        /// Bytes that were copied, in both directions.
+        bytes: u64,
+        /// How long it lasted.
+        time: Duration,
+    },
+    /// Connections were dropped, because there were too many.
+    Dropped {
+        /// How many.
+        count: u64,
+        /// In what time.
+        within: Duration,
+    },
+}
+
+/// A relay that listens.
+#[derive(Debug)]
+pub struct Relay {
+    listener: Listener,
+    limits: CopyLimits,
+    throttle: Throttle,
+    rendezvous: Rendezvous,
+    clients: HashMap<u64, Client>,
+    connections: Vec<(u64, Copying)>,
+    next_number: u64,
+    /// Dropped connections that were not reported, and since when they are counted.
+    dropped: (u64, Instant),
+}
+
+#[derive(Debug)]
+struct Client {
+    socket: TcpStream,
+    next_read: Instant,
+}
+
+impl Relay {
+    /// Listens; port 0 lets the system choose one.
+    pub fn bind(address: &str, options: &RelayOptions) -> Result<Self, SessionError> {
+        let now = Instant::now();
+        let allowed = options.allowed.as_ref().map(|all| {
+            let pairs = all
+                .iter()
+                .flat_map(|host| all.iter().map(move |join| (host, join)));
+            pairs.map(|(host, join)| Token::new(host, join)).collect()
+        });
+        Ok(Self {
+            listener: Listener::bind(address)?,
+            limits: CopyLimits {
+                idle: options.idle,
+                total: options.total,
+            },
+            throttle: Throttle::new(now),
+            rendezvous: Rendezvous::new(RendezvousLimits {
+                waiting: options.waiting,
+                connections: options.connections,
+                allowed,
+            }),
+            clients: HashMap::new(),
+            connections: Vec::new(),
+            next_number: 1,
+            dropped: (0, now),
+        })
+    }
+
+    /// The address it listens on.
+    pub fn address(&self) -> SocketAddr {
+        self.listener.address()
+    }
+
+    /// Serves until it is stopped.
+    pub fn run(&mut self, stop: &AtomicBool, on_event: &mut dyn FnMut(RelayEvent)) {
+        let address = self.address();
+        on_event(RelayEvent::Listening { address });
+        while !stop.load(Ordering::Relaxed) {
+            let now = Instant::now();
+            let mut busy = self.accept(now);
+            busy |= self.read(now);
+            self.rendezvous.tick(now);
+            busy |= self.act(on_event);
+            self.reap(on_event);
+            self.report_dropped(on_event);
+            std::thread::sleep(if busy { BUSY_POLL } else { QUIET_POLL });
+        }
+        self.clients.clear();
+        self.connections.clear();
+    }
+
+    fn accept(&mut self, now: Instant) -> bool {
+        for count in 0..MAX_ACCEPTS_PER_POLL {
+            match self.listener.accept_one() {
+                Ok((socket, address)) => {
+                    let from = Origin::of(address.ip());
+                    let admitted = self.throttle.admit(from, now);
+                    if !admitted || socket.set_nonblocking(true).is_err() {
+                        self.dropped.0 += 1;
+                        continue;
+                    }
+                    let _ = socket.set_nodelay(true);
+                    let id = self.rendezvous.arrive(from, now);
+                    let next_read = now;
+                    self.clients.insert(id, Client { socket, next_read });
+                }
+                Err(error) if error.kind() == ErrorKind::ConnectionAborted => {}
+                // There are no more, or the system is out of resources; it may recover by the next poll.
+                Err(_) => return count > 0,
+            }
+        }
+        true
+    }
+
+    /// Reads what clients have sent. Whether one of them is about to send something.
+    fn read(&mut self, now: Instant) -> bool {
+        let (mut busy, mut gone) = (false, Vec::new());
+        for (&id, client) in &mut self.clients {
+            let urgent = self.rendezvous.is_urgent(id);
+            busy |= urgent;
+            if !urgent && client.next_read > now {
+                continue;
+            }
+            client.next_read = now + WAITING_POLL;
+            let mut bytes = [0; GREETING];
+            match client.socket.read(&mut bytes) {
+                Ok(count @ 1..) => self.rendezvous.receive(id, &bytes[..count], now),
+                Err(error) if is_timeout(&error) => {}
+                _ => gone.push(id),
+            }
+        }
+        for id in gone {
+            self.clients.remove(&id);
+            self.rendezvous.gone(id, now);
+        }
+        busy
+    }
+
+    fn act(&mut self, on_event: &mut dyn FnMut(RelayEvent)) -> bool {
+        let actions = self.rendezvous.actions();
+        let busy = !actions.is_empty();
+        for action in actions {
+            match action {
+                Action::Send(id, reply) => self.send(id, reply),
+                Action::Close(id) => {
+                    self.clients.remove(&id);
+                }
+                Action::Connect { host, join } => self.connect(host, join, on_event),
+            }
+        }
+        busy
+    }
+
+    /// One byte always fits into the socket's buffer, unless the client does not read; then it does not get it, and will not
+    /// answer.
+    fn send(&mut self, id: u64, reply: Reply) {
+        if let Some(client) = self.clients.get_mut(&id) {
+            let _ = client.socket.write(&[reply.byte()]);
+        }
+    }
+
+    fn connect(&mut self, host: u64, join: u64, on_event: &mut dyn FnMut(RelayEvent)) {
+        let sockets = (self.clients.remove(&host), self.clients.remove(&join));
+        let (Some(host), Some(join)) = sockets else {
+            return self.rendezvous.ended();
+        };
+        // Without threads both connections close, and both sides come again.
+        match Copying::start([host.socket, join.socket], self.limits) {
+            Ok(copying) => {
+                let number = self.next_number;
+                self.next_number += 1;
+                self.connections.push((number, copying));
+                on_event(RelayEvent::Connected { number });
+            }
+            Err(_) => self.rendezvous.ended(),
+        }
+    }
+
+    fn reap(&mut self, on_event: &mut dyn FnMut(RelayEvent)) {
+        let rendezvous = &mut self.rendezvous;
+        self.connections.retain(|(number, copying)| {
+            if !copying.has_ended() {
+                return true;
+            }
+            rendezvous.ended();
+            let (bytes, time) = copying.totals();
+            let number = *number;
+            on_event(RelayEvent::Ended {
+                number,
+                bytes,
+                time,
+            });
+            false
+        });
+    }
+
+    fn report_dropped(&mut self, on_event: &mut dyn FnMut(RelayEvent)) {
+        let (count, since) = self.dropped;
+        let within = since.elapsed();
+        if within >= REPORT_INTERVAL {
+            self.dropped = (0, Instant::now());
+            if count > 0 {
+                on_event(RelayEvent::Dropped { count, within });
+            }
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Who is connected with whom, and what hostile clients achieve.
+
+use super::*;
+use crate::throttle::Origin;
+use proptest::prelude::*;
+use std::collections::{HashMap, HashSet};
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::{Duration, Instant};
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+fn token(number: u8) -> Token {
+    Token([number; 32])
+}
+
+fn from(number: u8) -> Origin {
+    Origin::of(IpAddr::V4(Ipv4Addr::new(192, 0, 2, number)))
+}
+
+fn limits(waiting: usize, connections: usize) -> RendezvousLimits {
+    RendezvousLimits {
+        waiting,
+        connections,
+        allowed: None,
+    }
+}
+
+fn greeting(role: Role, number: u8) -> [u8; GREETING] {
+    let token = token(number);
+    Greeting { role, token }.encode()
+}
+
+/// A client that has greeted, and answered the first ping if `answers`.
+fn enter(rendezvous: &mut Rendezvous, role: Role, number: u8, now: Instant, answers: bool) -> u64 {
+    let id = rendezvous.arrive(from(number), now);
+    rendezvous.receive(id, &greeting(role, number), now);
+    let actions = rendezvous.actions();
+    assert_eq!(actions.last(), Some(&Action::Send(id, Reply::Ping)));
+    if answers {
+        rendezvous.receive(id, &[PONG], now);
+    }
+    id
+}
+
+#[test]
+fn greetings_survive_a_round_trip_and_nothing_else_is_accepted() {
+    for role in [Role::Host, Role::Join] {
+        let greeting = Greeting {
+            role,
+            token: token(7),
+        };
+        let bytes = greeting.encode();
+        assert_eq!(Greeting::decode(&bytes), Ok(greeting));
+        for index in 0..=MAGIC.len() {
+            let mut changed = bytes;
+            changed[index] ^= 0x40;
+            let expected = match index == MAGIC.len() - 1 {
+                true => BadGreeting::OtherVersion,
+                false => BadGreeting::Unknown,
+            };
+            assert_eq!(Greeting::decode(&changed), Err(expected));
+        }
+    }
+    for byte in 0..=u8::MAX {
+        if let Some(reply) = Reply::from_byte(byte) {
+            assert_eq!(reply.byte(), byte);
+        }
+    }
+}
+
+/// The token depends on who hosts, and on both fingerprints.
+#[test]
+fn tokens_of_different_meetings_differ() {
+    let [a, b, c] = [(); 3].map(|()| crate::Identity::ephemeral().unwrap().fingerprint());
+    let tokens = [(a, b), (b, a), (a, c), (c, b)].map(|(host, join)| Token::new(&host, &join));
+    assert_eq!(HashSet::from(tokens).len(), tokens.len());
+    assert_eq!(Token::new(&a, &b), tokens[0]);
+}
+
+#[test]
+fn two_sides_meet_in_either_order() {
+    let now = Instant::now();
+    for roles in [[Role::Host, Role::Join], [Role::Join, Role::Host]] {
+        let mut rendezvous = Rendezvous::new(limits(8, 8));
+        let first = enter(&mut rendezvous, roles[0], 1, now, true);
+        let other_token = enter(&mut rendezvous, roles[1], 2, now, true);
+        let same_role = enter(&mut rendezvous, roles[0], 1, now, true);
+        assert_eq!(rendezvous.actions(), []);
+        let later = now + Duration::from_secs(10);
+        let second = enter(&mut rendezvous, roles[1], 1, later, true);
+        // The first has waited for a while: it is asked whether it is still there.
+        assert_eq!(
+            rendezvous.actions(),
+            [Action::Send(first, Reply::Ping)],
+            "the first of its role"
+        );
+        rendezvous.receive(first, &[PONG], later);
+        let (host, join) = match roles[0] {
+            Role::Host => (first, second),
+            Role::Join => (second, first),
+        };
+        assert_eq!(
+            rendezvous.actions(),
+            [
+                Action::Send(first, Reply::Start),
+                Action::Send(second, Reply::Start),
+                Action::Connect { host, join }
+            ]
+        );
+        assert_eq!(rendezvous.len(), 2, "{other_token} and {same_role} wait");
+    }
+}
+
+#[test]
+fn a_client_that_has_gone_silently_is_replaced() {
+    let mut now = Instant::now();
+    let mut rendezvous = Rendezvous::new(limits(8, 8));
+    let dead = enter(&mut rendezvous, Role::Host, 1, now, true);
+    let alive = enter(&mut rendezvous, Role::Host, 1, now, true);
+    now += Duration::from_secs(10);
+    let join = enter(&mut rendezvous, Role::Join, 1, now, true);
+    assert_eq!(rendezvous.actions(), [Action::Send(dead, Reply::Ping)]);
+    now += Duration::from_secs(6);
+    rendezvous.tick(now);
+    let actions = rendezvous.actions();
+    assert!(actions.contains(&Action::Close(dead)), "{actions:?}");
+    // Both have not answered for a while.
+    for id in [join, alive] {
+        assert!(
+            actions.contains(&Action::Send(id, Reply::Ping)),
+            "{actions:?}"
+        );
+        rendezvous.receive(id, &[PONG], now);
+    }
+    let connected = Action::Connect { host: alive, join };
+    assert_eq!(rendezvous.actions().last(), Some(&connected));
+}
+
+#[test]
+fn refusals_are_told() {
+    let now = Instant::now();
+    let mut rendezvous = Rendezvous::new(RendezvousLimits {
+        allowed: Some([token(1)].into()),
+        ..limits(8, 1)
+    });
+    let stranger = rendezvous.arrive(from(2), now);
+    rendezvous.receive(stranger, &greeting(Role::Host, 2), now);
+    let refused = [
+        Action::Send(stranger, Reply::Refused),
+        Action::Close(stranger),
+    ];
+    assert_eq!(rendezvous.actions(), refused);
+    let old = rendezvous.arrive(from(2), now);
+    let mut bytes = greeting(Role::Host, 1);
+    bytes[MAGIC.len() - 1] += 1;
+    rendezvous.receive(old, &bytes, now);
+    let other = [Action::Send(old, Reply::OtherVersion), Action::Close(old)];
+    assert_eq!(rendezvous.actions(), other);
+    // One connection is all that this relay has.
+    for is_free in [true, false] {
+        enter(&mut rendezvous, Role::Host, 1, now, true);
+        enter(&mut rendezvous, Role::Join, 1, now, true);
+        let actions = rendezvous.actions();
+        let connects = |it: &Action| matches!(it, Action::Connect { .. });
+        assert_eq!(actions.iter().any(connects), is_free, "{actions:?}");
+        let full = |it: &Action| matches!(it, Action::Send(_, Reply::Full));
+        assert_eq!(actions.iter().any(full), !is_free, "{actions:?}");
+    }
+    rendezvous.ended();
+    enter(&mut rendezvous, Role::Host, 1, now, true);
+    enter(&mut rendezvous, Role::Join, 1, now, true);
+    let last = rendezvous.actions().pop();
+    assert!(matches!(last, Some(Action::Connect { .. })));
+}
+
+/// Silent clients and many of them: they are closed, and do not keep others out.
+#[test]
+fn a_flood_evicts_itself() {
+    let mut now = Instant::now();
+    let mut rendezvous = Rendezvous::new(limits(8, 8));
+    let host = enter(&mut rendezvous, Role::Host, 1, now, true);
+    for _ in 0..1000 {
+        rendezvous.arrive(from(9), now);
+        enter(&mut rendezvous, Role::Host, 9, now, true);
+        assert!(rendezvous.len() <= 64 + 8);
+    }
+    rendezvous.actions();
+    enter(&mut rendezvous, Role::Join, 1, now, true);
+    let last = rendezvous.actions().pop();
+    assert!(matches!(last, Some(Action::Connect { host: it, .. }) if it == host));
+    // Nobody answers any more.
+    for _ in 0..10 {
+        now += Duration::from_secs(10);
+        rendezvous.tick(now);
+    }
+    assert_eq!(rendezvous.len(), 0);
+}
+
+/// What clients can do, in any order.
+#[derive(Clone, Debug)]
+enum Deed {
+    Arrive(u8),
+    Greet(usize, bool, u8),
+    Pong(usize),
+    Send(usize, Vec<u8>),
+    Leave(usize),
+    Pass(u16),
+    End,
+}
+
+fn deeds() -> impl Strategy<Value = Vec<Deed>> {
+    let deed = prop_oneof![
+        any::<u8>().prop_map(|it| Deed::Arrive(it % 4)),
+        (0..40usize, any::<bool>(), 0..3u8).prop_map(|(id, host, it)| Deed::Greet(id, host, it)),
+        (0..40usize).prop_map(Deed::Pong),
+        (0..40usize).prop_map(Deed::Pong),
+        (0..40usize, prop::collection::vec(any::<u8>(), 0..50))
+            .prop_map(|(id, bytes)| Deed::Send(id, bytes)),
+        (0..40usize).prop_map(Deed::Leave),
+        (0..20_000u16).prop_map(Deed::Pass),
+        Just(Deed::End),
+    ];
+    prop::collection::vec(deed, 0..200)
+}
+
+proptest! {
+    /// Whatever clients send: only two with the same token and different roles are connected, after each has answered
+    /// its last ping; everything stays bounded, and in the end nobody is left.
+    #[test]
+    fn connections_are_right_whatever_clients_do(deeds in deeds()) {
+        let start = Instant::now();
+        let mut now = start;
+        let mut rendezvous = Rendezvous::new(limits(6, 3));
+        let mut connected = 0usize;
+        let mut greetings: HashMap<u64, (Role, u8)> = HashMap::new();
+        let mut unanswered: HashMap<u64, u32> = HashMap::new();
+        let mut ids: Vec<u64> = Vec::new();
+        for deed in deeds {
+            let id = |index: usize| ids.get(index).copied().unwrap_or(u64::MAX);
+            match deed {
+                Deed::Arrive(address) => ids.push(rendezvous.arrive(from(address), now)),
+                Deed::Greet(index, host, number) => {
+                    let role = if host { Role::Host } else { Role::Join };
+                    // A second greeting is closed as misbehaviour; it must not change the first.
+                    greetings.entry(id(index)).or_insert((role, number));
+                    rendezvous.receive(id(index), &greeting(role, number), now);
+                }
+                Deed::Pong(index) => {
+                    rendezvous.receive(id(index), &[PONG], now);
+                    unanswered.entry(id(index)).and_modify(|it| *it = it.saturating_sub(1));
+                }
+                Deed::Send(index, bytes) => {
+                    // Bytes before a greeting make another greeting of it.
+                    greetings.entry(id(index)).or_insert((Role::Host, u8::MAX));
+                    rendezvous.receive(id(index), &bytes, now);
+                }
+                Deed::Leave(index) => rendezvous.gone(id(index), now),
+                Deed::Pass(milliseconds) => {
+                    now += Duration::from_millis(milliseconds.into());
+                    rendezvous.tick(now);
+                }
+                Deed::End => {
+                    rendezvous.ended();
+                    connected = connected.saturating_sub(1);
+                }
+            }
+            for action in rendezvous.actions() {
+                match action {
+                    Action::Send(id, Reply::Ping) => *unanswered.entry(id).or_default() += 1,
+                    Action::Connect { host, join } => {
+                        connected += 1;
+                        let (a, b) = (greetings[&host], greetings[&join]);
+                        prop_assert_eq!((a.0, b.0), (Role::Host, Role::Join));
+                        prop_assert_eq!(a.1, b.1);
+                        prop_assert_ne!(a.1, u8::MAX);
+                    }
+                    _ => {}
+                }
+            }
+            prop_assert!(connected <= 3);
+            prop_assert!(rendezvous.len() <= 64 + 6);
+        }
+        for _ in 0..10 {
+            now += HOUR;
+            rendezvous.tick(now);
+        }
+        prop_assert_eq!(rendezvous.len(), 0);
+    }
+}
