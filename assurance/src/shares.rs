@@ -86,6 +86,7 @@ fn side(
     });
     let finish = Finish {
         subtract: false,
+        doubled: false,
         term_bits: 0,
         outputs,
     };

@@ -52,6 +52,7 @@ fn side(party: Party, cell: Cell, bits: GroupBits, mut channel: MemoryChannel) -
         .unwrap();
     let finish = Finish {
         subtract: false,
+        doubled: false,
         term_bits: 0,
         outputs: Outputs::Numbers,
     };

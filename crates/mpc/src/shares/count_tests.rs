@@ -289,6 +289,7 @@ fn align(kind: &str, mode: &str, row: &Row) -> Ran<()> {
     let alphabet = row.b + usize::from(kind.starts_with("padded"));
     let finish = Finish {
         subtract: hidden,
+        doubled: false,
         term_bits: if hidden { 5 } else { 0 },
         outputs: match mode {
             "numbers" => Outputs::Numbers,

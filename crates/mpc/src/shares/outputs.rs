@@ -95,10 +95,11 @@ pub(crate) async fn numbers(
         }
     };
     let numbers = results.iter().zip(comparisons).map(|(result, comparison)| {
+        let result = result << u32::from(finish.doubled);
         let result = if finish.subtract {
             result.wrapping_neg()
         } else {
-            *result
+            result
         };
         result.wrapping_add(comparison.term) & mask(modulus)
     });

@@ -58,6 +58,8 @@ pub enum Outputs {
 pub struct Finish {
     /// Whether the result is subtracted from the terms of both sides, instead of added.
     pub subtract: bool,
+    /// Whether it counts twice.
+    pub doubled: bool,
     /// Bits of the sum, if terms are not zero.
     pub term_bits: usize,
     /// What comes out.

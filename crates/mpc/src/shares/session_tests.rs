@@ -105,6 +105,7 @@ fn run(
 
 const NUMBERS: Finish = Finish {
     subtract: false,
+    doubled: false,
     term_bits: 0,
     outputs: Outputs::Numbers,
 };
@@ -151,9 +152,17 @@ fn distances_and_bits_of_thresholds() {
             ..NUMBERS
         };
         let (bits, _) = run(Cell::Unit, finish, 26, &cohorts, equal, 17, group_bits);
-        for (((a, b), number), bit) in strings.iter().zip(numbers).zip(bits) {
-            assert_eq!(a.len() + number as usize, b.len() + distance(a, b));
-            assert_eq!(bit, u64::from(number >= 17));
+        let finish = Finish {
+            doubled: true,
+            term_bits: 9,
+            ..NUMBERS
+        };
+        let (twice, _) = run(Cell::Unit, finish, 26, &cohorts, equal, 0, group_bits);
+        let found = numbers.iter().zip(bits).zip(twice);
+        for ((a, b), ((number, bit), twice)) in strings.iter().zip(found) {
+            assert_eq!(a.len() + *number as usize, b.len() + distance(a, b));
+            assert_eq!(bit, u64::from(*number >= 17));
+            assert_eq!(twice, 2 * number);
         }
     }
 }

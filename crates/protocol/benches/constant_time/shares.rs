@@ -159,6 +159,7 @@ impl Side {
             .collect();
         let finish = Finish {
             subtract: false,
+            doubled: false,
             term_bits: 0,
             outputs: Outputs::Numbers,
         };

@@ -344,9 +344,7 @@ impl Engine {
                     on_letters()
                 }
                 Metric::ScaSim(scasim) => {
-                    self == Engine::Garbled
-                        && scasim.classes.is_some()
-                        && scasim.divisor != DurationDivisor::Durations
+                    scasim.classes.is_some() && scasim.divisor != DurationDivisor::Durations
                 }
                 _ => metric.is_alignment(),
             },

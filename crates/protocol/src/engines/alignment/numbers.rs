@@ -191,6 +191,17 @@ impl Scoring {
         })
     }
 
+    /// Bits of settled numbers of matrices of scanpaths up to these lengths; 0 if nothing is settled.
+    pub(in crate::engines) fn settled_bits(&self, longest: Longest) -> usize {
+        match (self.kind, self.padding) {
+            (Kind::Reward { largest }, None) => {
+                let letters = u64::from(longest.shorter) + u64::from(longest.longer);
+                bits_for(largest.saturating_mul(letters))
+            }
+            _ => self.settling().map_or(0, |settling| settling.width),
+        }
+    }
+
     /// In answers about groups, the distance of each rank, if numbers are ranks. The largest rank is the last.
     pub(crate) fn distances(&self) -> Option<&[u64]> {
         (!self.distances.is_empty()).then_some(&self.distances)

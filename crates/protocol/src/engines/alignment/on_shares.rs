@@ -55,7 +55,6 @@ impl Scoring {
             Kind::Unit => matrix(Cell::Unit, Circuit::Unit(UnitCell)),
             Kind::Clipped => difference(2),
             Kind::Difference { insert, delete } => difference(insert + delete),
-            // Refused before anything is computed: `Engine::can_compute`.
             Kind::Reward { largest } => difference(largest),
             Kind::Local { gap, best } => {
                 let largest = u64::from(longest.shorter) * best;

@@ -119,7 +119,7 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
             longest_columns: size(work.join_longest),
             letters,
             cell,
-            term_bits: scoring.settling().map_or(0, |settling| settling.width),
+            term_bits: scoring.settled_bits(longest),
             outputs: match work.reveal {
                 Reveal::Score | Reveal::Group(_) => Outputs::Numbers,
                 Reveal::Threshold(_) => Outputs::AtLeast,
@@ -315,6 +315,9 @@ const WORKING_BYTES: u64 = 28 << 20;
 /// begin a new word.
 const MAX_COST_BYTES: u64 = 36 << 20;
 
+/// Bytes of each pair of letters of the alphabet: in the table of inputs and in the one that is looked up.
+const PAIR_OF_LETTERS_BYTES: u64 = 24;
+
 /// Numbers that are kept for each letter of the alphabet and each pair of a portion.
 const NUMBERS_PER_LETTER: u64 = 6;
 
@@ -337,6 +340,7 @@ pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSiz
         Method::Matrix { .. } => 0,
         _ => pairs.saturating_mul(NUMBERS_PER_LETTER * 8 * letters as u64),
     };
+    let per_letter = per_letter.saturating_add(PAIR_OF_LETTERS_BYTES * (letters as u64).pow(2));
     let Some(cell) = on_shares.cell else {
         return per_letter.saturating_add(WORKING_BYTES);
     };

@@ -4,19 +4,12 @@ use super::own_letters::OwnTable;
 use super::tests::{expected, random_cohort, run, run_with, spec, work};
 use crate::engines::alignment::entries::Inputs;
 use crate::engines::alignment::scoring::{Longest, Scoring};
-use crate::engines::tests::{cohort, measures as all_measures};
+use crate::engines::tests::{cohort, measures};
 use crate::{Answer, Engine, Link, ProtocolError, Reveal, RevealTo, Role, TreeLevels};
 use veilpath_metrics::{
     Alphabet, Cohort, Comparison, Crqa, CrqaOutput, Dtw, Frechet, Grid, Hausdorff, Metric,
     PathDivisor, Points, RecurrenceRule, Scanpath, Threshold, Undefined,
 };
-
-/// Those that this engine computes.
-fn measures() -> Vec<Metric> {
-    let all = all_measures().into_iter();
-    all.filter(|metric| Engine::Shares.can_compute(metric))
-        .collect()
-}
 
 fn hides(metric: &Metric) -> bool {
     Engine::Shares.can_hide_lengths(metric, Reveal::Score)
@@ -139,12 +132,34 @@ fn traffic_depends_on_shapes_only() {
 fn empty_scanpaths_are_refused() {
     let (empty, some) = (cohort(&[vec![]]), cohort(&[vec![3, 3, 4]]));
     for metric in measures() {
-        if metric == Metric::SequenceScore {
+        if matches!(metric, Metric::SequenceScore | Metric::ScaSim(_)) {
             continue;
         }
         let ([host, join], ..) = run(&spec(&metric, &empty, &some), &empty, &some);
         assert!(matches!(host, Err(ProtocolError::Metric(_))), "{metric:?}");
         assert!(join.is_err());
+    }
+}
+
+/// An empty scanpath leaves the durations of the other one, which only its owner knows.
+#[test]
+fn scasim_of_empty_scanpaths_is_that_of_the_plain_comparison() {
+    let scasim = measures().into_iter().find(|it| matches!(it, Metric::ScaSim(_)));
+    let scasim = scasim.unwrap();
+    let some = [vec![], vec![3, 3, 4, 11], vec![0], vec![], vec![11; 9]];
+    let nothing = [vec![], vec![]];
+    for (a, b) in [
+        (cohort(&some), cohort(&some)),
+        (cohort(&nothing), cohort(&some)),
+        (cohort(&some), cohort(&nothing)),
+        (cohort(&nothing), cohort(&nothing)),
+    ] {
+        let scores = expected(&scasim, &a, &b);
+        let ([host, join], ..) = run(&spec(&scasim, &a, &b), &a, &b);
+        assert_eq!(host.as_ref(), Ok(&scores));
+        assert_eq!(join.as_ref(), Ok(&scores));
+        check_thresholds(&scasim, &a, &b, None);
+        check_thresholds(&scasim, &a, &b, Some(9));
     }
 }
 

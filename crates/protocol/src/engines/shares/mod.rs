@@ -57,7 +57,7 @@ use veilpath_paillier::system_rng;
 use zeroize::Zeroizing;
 
 /// The most letters of an alphabet: the cost of a look-up grows with their square.
-const MAX_LETTERS: usize = 512;
+const MAX_LETTERS: usize = 1024;
 
 /// Whether an alphabet of so many letters, including padding, can be looked up.
 pub(crate) fn check_letters(letters: usize) -> Result<(), JobError> {
@@ -236,14 +236,17 @@ impl StageRun<'_> {
         let subtract = settling.is_some_and(|settling| settling.subtract);
         let finish = Finish {
             subtract: subtract != from_two_per_column,
-            term_bits: settling.map_or(0, |settling| settling.width),
+            doubled: settling.is_some_and(|settling| settling.doubled),
+            term_bits: scoring.settled_bits(self.stage.longest),
             outputs: match job.reveal {
                 Reveal::Score | Reveal::Group(_) => Outputs::Numbers,
                 Reveal::Threshold(_) => Outputs::AtLeast,
             },
         };
+        let mut halves = vec![0; pairs.len()];
+        let mut places = Vec::with_capacity(pairs.len());
         let mut comparisons = Vec::with_capacity(pairs.len());
-        for pair in pairs {
+        for (place, pair) in pairs.iter().enumerate() {
             let (host, join) = job.pairs[*pair];
             let lengths = self.schedule.lengths(job, *pair);
             let own = scoring.weight(match job.role {
@@ -258,7 +261,7 @@ impl StageRun<'_> {
                     false => term.wrapping_add(columns),
                 };
             }
-            comparisons.push(Comparison {
+            let comparison = Comparison {
                 rows: self.stage.letters_of(Role::Host, host),
                 columns: self.stage.letters_of(Role::Join, join),
                 term,
@@ -268,9 +271,31 @@ impl StageRun<'_> {
                         test(scoring, job, lengths, threshold)?.at_least
                     }
                 },
-            });
+            };
+            if lengths.0 == 0 || lengths.1 == 0 {
+                halves[place] = self.half_without_cells(&comparison, finish.outputs);
+                continue;
+            }
+            places.push(place);
+            comparisons.push(comparison);
         }
-        Ok(session.align(cell, letters, &comparisons, finish, channel, on_cells)?)
+        let computed = session.align(cell, letters, &comparisons, finish, channel, on_cells)?;
+        for (place, half) in places.into_iter().zip(computed) {
+            halves[place] = half;
+        }
+        Ok(halves)
+    }
+
+    /// This side's half for a pair with an empty scanpath: all of the output for the side whose term is the number, 0 for the other.
+    fn half_without_cells(&self, comparison: &Comparison, outputs: Outputs) -> u64 {
+        let join_is_empty = comparison.columns.is_empty();
+        if (self.job.role == Role::Host) != join_is_empty {
+            return 0;
+        }
+        match outputs {
+            Outputs::Numbers => comparison.term,
+            Outputs::AtLeast => u64::from(comparison.term >= comparison.at_least),
+        }
     }
 
     /// The letters of one of this side's scanpaths, with their padding.

@@ -87,7 +87,7 @@ pub(super) fn letter_bytes(cell: &Cell, letters: usize) -> u64 {
 pub(super) struct Schedule {
     host_lengths: Vec<u32>,
     join_lengths: Vec<u32>,
-    /// Pairs with at least one matrix cell, in the agreed order.
+    /// Pairs whose results do not follow from the lengths, in the agreed order.
     pub(super) open: Vec<usize>,
     pub(super) stages: Vec<Stage>,
 }
@@ -141,7 +141,7 @@ impl Schedule {
         schedule.open = (0..job.pairs.len())
             .filter(|&pair| {
                 let (rows, columns) = schedule.lengths(job, pair);
-                rows > 0 && columns > 0
+                !scoring.follows_from_lengths(rows, columns)
             })
             .collect();
         schedule.stages = schedule.stages(job, scoring);
