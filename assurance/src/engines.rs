@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::thread;
 use veilpath_channel::memory_pair;
 use veilpath_metrics::{
-    Alphabet, Cohort, Encoding, Entry, LocalScoring, Metric, Scanpath, Substitution,
+    Alphabet, Cohort, Crqa, CrqaOutput, Dtw, DurationClasses, DurationDivisor, Encoding, Entry,
+    Frechet, Grid, Hausdorff, LocalScoring, Metric, PathDivisor, Points, RecurrenceRule, ScaSim,
+    Scanpath, Substitution, Undefined, View,
 };
 use veilpath_protocol::{Engine, Job, KeySize, PaillierOptions, PairRule, Role, Spec, pairs_of};
 
@@ -31,6 +33,67 @@ pub fn local() -> Metric {
         gap: 1.0,
         scale: None,
     }
+}
+
+/// Cells of a screen, to which fixations were rounded.
+fn cells() -> Points {
+    Points::Cells {
+        grid: Grid::new(4, 3).expect("a grid"),
+        width: 32.5,
+        height: 20.0,
+    }
+}
+
+/// Dynamic time warping of rounded fixations.
+pub fn dtw() -> Metric {
+    Metric::Dtw(Dtw {
+        points: cells(),
+        divisor: PathDivisor::None,
+        scale: Some(1),
+    })
+}
+
+/// The discrete Fréchet distance of rounded fixations.
+pub fn frechet() -> Metric {
+    Metric::Frechet(Frechet { points: cells() })
+}
+
+/// The Hausdorff distance of rounded fixations.
+pub fn hausdorff() -> Metric {
+    Metric::Hausdorff(Hausdorff { points: cells() })
+}
+
+/// Points, diagonal lines and other lines in a recurrence plot of rounded fixations.
+pub fn crqa() -> Metric {
+    Metric::Crqa(Crqa {
+        rule: RecurrenceRule::Within {
+            points: cells(),
+            radius: 33.0,
+        },
+        line: 2,
+        outputs: vec![CrqaOutput::Rec, CrqaOutput::Det, CrqaOutput::Lam],
+        undefined: Undefined::Zero,
+        rounded: true,
+    })
+}
+
+/// ScaSim over six grid cells and two classes of durations.
+pub fn scasim() -> Metric {
+    Metric::ScaSim(ScaSim {
+        view: View {
+            center: [50.0, 50.0],
+            pixel: [0.1, 0.1],
+            distance: 60.0,
+        },
+        modulator: 0.83,
+        divisor: DurationDivisor::None,
+        classes: Some(DurationClasses {
+            grid: Grid::new(3, 2).expect("a grid"),
+            screen: [100.0, 100.0],
+            durations: vec![100.0, 250.0],
+            scale: 1,
+        }),
+    })
 }
 
 /// The engine of the paper, with the paper's masks or with the hardened ones.

@@ -132,6 +132,42 @@ fn cases() -> Vec<Case> {
         case("engine shares: lengths hidden", || {
             engines::shares(engines::by_index(), Some(8));
         }),
+        case("engine garbled: dtw", || {
+            engines::garbled(engines::dtw(), None);
+        }),
+        case("engine garbled: frechet", || {
+            engines::garbled(engines::frechet(), None);
+        }),
+        case("engine garbled: hausdorff", || {
+            engines::garbled(engines::hausdorff(), None);
+        }),
+        case("engine garbled: crqa", || {
+            engines::garbled(engines::crqa(), None);
+        }),
+        case("engine garbled: scasim", || {
+            engines::garbled(engines::scasim(), None);
+        }),
+        case("engine garbled: scasim, lengths hidden", || {
+            engines::garbled(engines::scasim(), Some(8));
+        }),
+        case("engine shares: dtw", || {
+            engines::shares(engines::dtw(), None);
+        }),
+        case("engine shares: frechet", || {
+            engines::shares(engines::frechet(), None);
+        }),
+        case("engine shares: hausdorff", || {
+            engines::shares(engines::hausdorff(), None);
+        }),
+        case("engine shares: crqa", || {
+            engines::shares(engines::crqa(), None);
+        }),
+        case("engine shares: scasim", || {
+            engines::shares(engines::scasim(), None);
+        }),
+        case("engine shares: scasim, lengths hidden", || {
+            engines::shares(engines::scasim(), Some(8));
+        }),
         case("statistics: means", || statistics::answer("mean")),
         case("statistics: means of groups", || {
             statistics::answer("groups");

@@ -5,8 +5,9 @@
 use std::sync::{Arc, OnceLock};
 use veilpath_channel::{Channel, ChannelError, MemoryChannel, memory_pair};
 use veilpath_metrics::{
-    Alphabet, Cohort, Crqa, CrqaOutput, Dtw, Encoding, Frechet, Grid, Hausdorff, LocalScoring,
-    Metric, PathDivisor, Points, RecurrenceRule, Scanpath, Undefined,
+    Alphabet, Cohort, Crqa, CrqaOutput, Dtw, DurationClasses, DurationDivisor, Encoding, Frechet,
+    Grid, Hausdorff, LocalScoring, Metric, PathDivisor, Points, RecurrenceRule, ScaSim, Scanpath,
+    Undefined, View,
 };
 use veilpath_paillier::{KeySize, Plaintext, SecretKey};
 use veilpath_protocol::{
@@ -257,7 +258,31 @@ fn measure(number: u8) -> Option<Metric> {
         undefined: Undefined::Zero,
         rounded: true,
     };
+    if number % 16 == 8 {
+        return Some(Metric::Frechet(Frechet {
+            points: Points::Cells {
+                grid,
+                width: 12.5,
+                height: 20.0,
+            },
+        }));
+    }
     match number % 8 {
+        7 => Some(Metric::ScaSim(ScaSim {
+            view: View {
+                center: [50.0, 50.0],
+                pixel: [0.1, 0.1],
+                distance: 60.0,
+            },
+            modulator: 0.83,
+            divisor: DurationDivisor::None,
+            classes: Some(DurationClasses {
+                grid,
+                screen: [100.0, 100.0],
+                durations: vec![100.0, 250.0],
+                scale: 1,
+            }),
+        })),
         1 => Some(Metric::SequenceScore),
         2 => Some(Metric::Dtw(Dtw {
             points,

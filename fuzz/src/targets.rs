@@ -8,7 +8,9 @@ use veilpath_encode::{
     RawCohort, ReadOptions, Recording, Rows, Sample, ScreenLength, Sink, Space, VelocityMethod,
     cohort_file, detect, explain_unknown,
 };
-use veilpath_metrics::{Alphabet, Cohort, Fixations, Grid, Table, TableKind};
+use veilpath_metrics::{
+    Alphabet, Cohort, Fixations, Frechet, Grid, Metric, Points, Screen, Table, TableKind,
+};
 use veilpath_paillier::{KeySize, PublicKey, SecretKey};
 use veilpath_protocol::{ProtocolError, Reveal};
 use veilpath_report::html::{Image, Options, Report};
@@ -120,6 +122,27 @@ pub fn tables(data: &[u8]) {
     }
 }
 
+/// Fixations of any numbers become letters of the alphabet.
+fn rounded(cohort: &Cohort, screen: &Screen) {
+    let Some(grid) = Grid::new(32, 18) else {
+        return;
+    };
+    let metric = Metric::Frechet(Frechet {
+        points: Points::Cells {
+            grid,
+            width: screen.width() / 32.0,
+            height: screen.height() / 18.0,
+        },
+    });
+    let Some(Ok(Some((rounded, error)))) = metric.quantisation().map(|it| it.apply(cohort)) else {
+        panic!("a cohort with fixations can be rounded")
+    };
+    for entry in &rounded.entries {
+        assert!(rounded.alphabet.check(&entry.scanpath).is_ok() && entry.fixations.is_none());
+    }
+    assert!(error.off_screen <= error.fixations);
+}
+
 /// Cohort files; the first byte chooses whether and which alphabet the caller gives. Fixations come back from their own text.
 pub fn cohort_files(data: &[u8]) {
     let [letters, file @ ..] = data else { return };
@@ -144,6 +167,9 @@ pub fn cohort_files(data: &[u8]) {
                 entries.map(|entry| entry.fixations.clone()).collect()
             };
             assert!(fixations(&again) == fixations(&cohort));
+        }
+        if let Some(screen) = cohort.screen {
+            rounded(&cohort, &screen);
         }
     }
 }

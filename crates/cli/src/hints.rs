@@ -165,6 +165,19 @@ fn with(error: &ProtocolError, advice: Option<&str>) -> String {
 
 fn without_capability(unsupported: &Unsupported) -> String {
     let flag = match unsupported.capability {
+        Capability::ClearOnly("subsmatch") => {
+            return "compare two cohorts on one machine with --engine plain, or use --metric sequence-score or crqa".into();
+        }
+        Capability::ClearOnly(_) => {
+            return "compare two cohorts on one machine with --engine plain, or use --metric scasim, dtw, frechet, hausdorff or crqa with --fixation-grid".into();
+        }
+        Capability::UnroundedFixations("scasim") => {
+            return "add a grid and durations, as in --fixation-grid 16x9 --duration-classes 100,200,300,500,800; or compare two cohorts on one machine with --engine plain".into();
+        }
+        Capability::UnroundedFixations(_) => {
+            return "add a grid, as in --fixation-grid 32x18; or compare two cohorts on one machine with --engine plain".into();
+        }
+        Capability::DividedByDurations => "--divide-by durations",
         Capability::Metric(_) => {
             return match unsupported.instead.first() {
                 None => "use another --metric".into(),
@@ -273,6 +286,12 @@ fn metric_options(error: &MetricOptionsError) -> String {
         MetricOptionsError::ViewMissing => format!(
             "{error}\n  encode the gaze files again with the size of the screen and the viewing distance"
         ),
+        MetricOptionsError::RoundingIncomplete => format!(
+            "{error}\n  give both, as in --fixation-grid 16x9 --duration-classes 100,200,300,500,800"
+        ),
+        MetricOptionsError::RoundedDurations => {
+            format!("{error}\n  use --divide-by lengths, or leave --divide-by out")
+        }
         MetricOptionsError::RadiusMissing => {
             format!("{error}\n  add --radius, in the unit of the coordinates")
         }
@@ -296,6 +315,8 @@ fn metric_flag(field: MetricField) -> &'static str {
         MetricField::Scale => "--scale",
         MetricField::Precision => "--precision",
         MetricField::Points => "--points",
+        MetricField::FixationGrid => "--fixation-grid",
+        MetricField::DurationClasses => "--duration-classes",
         MetricField::Numbers => "--numbers",
         MetricField::Radius => "--radius",
         MetricField::Line => "--line",
@@ -334,6 +355,9 @@ fn no_effect(reason: NoEffectReason) -> String {
         }
         NoEffectReason::NotNormalised => {
             "it is for --metric scanmatch; for other metrics use --scale".into()
+        }
+        NoEffectReason::LettersCompared => {
+            "letters are compared; use --points fixations to compare fixations".into()
         }
         NoEffectReason::OtherMeasure => "it belongs to another --metric".into(),
         NoEffectReason::NotAnAlignment => "it is for alignments, and this --metric is not one".into(),

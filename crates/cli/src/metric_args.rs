@@ -98,9 +98,18 @@ pub(crate) struct MetricArgs {
     pub(crate) precision: Option<f64>,
 
     /// What dtw, frechet, hausdorff and crqa compare: letters, as places on the grid, or fixations, in their own unit
-    /// (only --engine plain)
+    /// (as they are only with --engine plain; see --fixation-grid)
     #[arg(long, value_name = "POINTS", default_value = "letters")]
     pub(crate) points: PointsChoice,
+
+    /// Round fixations to the cells of this grid over the screen, COLUMNSxROWS, up to 1024 cells. Private engines need it for
+    /// scasim and --points fixations [default: compare fixations as they are]
+    #[arg(long, value_name = "GRID")]
+    pub(crate) fixation_grid: Option<Grid>,
+
+    /// For scasim with --fixation-grid: round durations to the nearest of these, in ms, as in 100,200,300,500,800
+    #[arg(long, value_name = "DURATIONS", value_delimiter = ',', value_parser = decimal)]
+    pub(crate) duration_classes: Vec<f64>,
 
     /// Which numbers of crqa or multimatch come out, separated by commas [default: rec,det,lam,corm; multimatch: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
@@ -177,6 +186,8 @@ impl From<&MetricArgs> for MetricOptions {
             precision: args.precision,
             measure: MeasureOptions {
                 points: args.points,
+                fixation_grid: args.fixation_grid,
+                duration_classes: args.duration_classes.clone(),
                 numbers: args.numbers.clone(),
                 radius: args.radius,
                 line: args.line,

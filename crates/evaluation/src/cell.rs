@@ -12,7 +12,9 @@ use serde::Serialize;
 use std::fmt::Write as _;
 #[cfg(feature = "gmp")]
 use std::time::Duration;
-use veilpath_metrics::{Alphabet, Cohort, Comparison, Encoding, Entry, Metric};
+use veilpath_metrics::{
+    Alphabet, Cohort, Comparison, Encoding, Entry, Metric, Screen, ScreenUnit, Viewing,
+};
 use veilpath_protocol::{Engine, Outcome, PairRule, Spec, and_gates_per_cell};
 use veilpath_session::compare_on_loopback;
 
@@ -55,6 +57,17 @@ impl Scoring {
 /// An alphabet of this size, or of the paper's.
 pub fn alphabet(letters: Option<u32>) -> Result<Alphabet, Error> {
     Ok(Alphabet::for_cells(letters.unwrap_or(PAPER_LETTERS))?)
+}
+
+/// The screen of made-up fixations: 1920 × 1080 pixels, 53 × 30 cm, 60 cm away.
+pub fn screen() -> Result<Screen, Error> {
+    let viewing = Viewing {
+        width_cm: 53.0,
+        height_cm: 30.0,
+        distance_cm: 60.0,
+    };
+    let screen = Screen::new(ScreenUnit::Pixels, (1920.0, 1080.0), Some(viewing));
+    Ok(screen?)
 }
 
 /// What was measured, in seconds and bytes. The field names are those of the JSON form.

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
-use veilpath_metrics::{LetterError, MetricError};
+use veilpath_metrics::{LetterError, MetricError, ScreenError};
 use veilpath_protocol::{ProtocolError, SpecError};
 use veilpath_session::SessionError;
 
@@ -16,6 +16,9 @@ pub enum Error {
     /// The metric does not fit the alphabet.
     #[error(transparent)]
     Metric(#[from] MetricError),
+    /// The screen of fixations makes no sense.
+    #[error(transparent)]
+    Screen(#[from] ScreenError),
     /// The two cohorts cannot be compared.
     #[error(transparent)]
     Spec(#[from] SpecError),

@@ -1,6 +1,6 @@
 //! The scanpaths of one institution, and how they were made.
 
-use crate::{Alphabet, Fixations, Scanpath, Screen};
+use crate::{Alphabet, Fixations, Metric, Scanpath, Screen, VIEWING};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One scanpath with the ids that appear in results.
@@ -62,11 +62,14 @@ pub struct Cohort {
 }
 
 impl Cohort {
-    /// How the cohort was made, for comparing two of them. Where fixations are compared, and not only letters, the
-    /// settings of the screen are among the others.
-    pub fn settings(&self, with_fixations: bool) -> Encoding {
-        let screen = self.screen.filter(|_| with_fixations);
-        let screen = screen.map(|screen| screen.settings()).unwrap_or_default();
+    /// How the cohort was made, for comparing two of them by a metric. Where fixations are compared, and not only letters, the
+    /// screen is among the settings, and its distance where the metric uses it.
+    pub fn settings(&self, metric: &Metric) -> Encoding {
+        let screen = self.screen.filter(|_| metric.compares_fixations());
+        let mut screen = screen.map(|screen| screen.settings()).unwrap_or_default();
+        if !matches!(metric, Metric::ScaSim(_)) {
+            screen.remove(VIEWING);
+        }
         Encoding(self.encoding.0.clone().into_iter().chain(screen).collect())
     }
 

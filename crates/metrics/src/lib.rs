@@ -42,6 +42,7 @@ mod measures;
 mod metric;
 mod model;
 mod pair_score;
+mod quantisation;
 pub mod reference;
 pub mod scale;
 mod scanmatch;
@@ -69,6 +70,7 @@ pub use measures::{
 pub use metric::{LocalScoring, Metric};
 pub use model::{Costs, GlobalModel, LocalModel, Model, ScoreFormula, Scores};
 pub use pair_score::{MAX_OUTPUTS, PairScore, Quantity, QuantityKind};
+pub use quantisation::{Quantisation, RoundingError};
 pub use scanmatch::{DEFAULT_PRECISION, temporal_repeats};
 pub use substitution::Substitution;
 pub use table::{Table, TableError, TableKind};

@@ -5,10 +5,9 @@ mod serialized;
 
 use crate::measures::{
     Crqa, Dtw, DurationDivisor, Frechet, Hausdorff, MultiMatch, PathDivisor, Points,
-    RecurrenceRule, ScaSim, SubsMatch, dtw_model, ranks_of,
+    RecurrenceRule, ScaSim, SubsMatch, distance_scale, dtw_model, ranks_of,
 };
 use crate::model::{Costs, GlobalModel, Model, ScoreFormula};
-use crate::scale::DEFAULT_DISTANCE_SCALE;
 use crate::{Alphabet, Grid, MetricError, Quantity, QuantityKind, Substitution, Table, scanmatch};
 use alignments::{cost_model, local_model, scanmatch_model, score_model};
 use serde::{Deserialize, Serialize};
@@ -192,6 +191,11 @@ impl Metric {
         }
     }
 
+    /// Whether it compares fixations, as they are or rounded.
+    pub fn compares_fixations(&self) -> bool {
+        self.needs_fixations() || self.quantisation().is_some()
+    }
+
     /// Where the letters are, for the measures that compare points.
     pub fn points(&self) -> Option<Points> {
         match self {
@@ -252,7 +256,7 @@ impl Metric {
                 })
             }
             Metric::Dtw(dtw) if dtw.points != Points::Fixations => Ok(Metric::Dtw(Dtw {
-                scale: dtw.scale.or(Some(DEFAULT_DISTANCE_SCALE)),
+                scale: dtw.scale.or(Some(distance_scale(&dtw.points))),
                 ..dtw
             })),
             Metric::Crqa(crqa) => Ok(Metric::Crqa(Crqa {

@@ -152,15 +152,13 @@ pub enum JobError {
     #[error("a pair refers to a scanpath that does not exist")]
     UnknownScanpath,
     /// A bit or an answer about groups for a metric with several numbers.
-    #[error("{metric} gives several numbers, and this answer is about one of them; name it")]
+    #[error("{metric} gives several numbers, and this answer is about one of them")]
     SeveralOutputs {
         /// The metric.
         metric: &'static str,
     },
     /// A bit or an answer about groups for a number that some pairs do not have.
-    #[error(
-        "{output} is undefined for some pairs; say that it counts as 0 there, or reveal it for every pair"
-    )]
+    #[error("{output} is undefined for some pairs, and this answer needs a number for every pair")]
     UndefinedOutput {
         /// The number.
         output: &'static str,

@@ -10,6 +10,7 @@ mod engine_choice;
 pub mod engines;
 mod error;
 mod estimate;
+mod fixation_rounding;
 mod group_answer;
 mod group_question;
 mod limit;
@@ -36,6 +37,7 @@ pub use engines::paillier::{PaillierOptions, candidate_counts};
 pub use engines::{Engine, Job, Observer, Role, receive_halves, send_halves};
 pub use error::{JobError, Misbehaviour, ProtocolError};
 pub use estimate::{Estimate, Link, Work, speed};
+pub use fixation_rounding::FixationRounding;
 pub use group_answer::{
     Bins, GroupAnswer, GroupAnswerError, GroupMeans, GroupTest, Interval, NearestLabel,
     NearestLabels, NearestRate, ScoreHistogram, StimulusMean, StimulusMeans,

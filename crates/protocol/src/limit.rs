@@ -21,12 +21,12 @@
 //!
 //! A test of `veilpath-audit` compares the attacks with these limits. The limit depends on the plan and on lengths that the
 //! partner sees, never on letters: a refusal reveals nothing. So it cannot depend on how many letters occur, either. It
-//! depends on how many this side declares. Where it declares none, any letter of the notation could occur, but often few do:
+//! depends on how many this side declares, or, for rounded fixations, on the grid and the classes of the plan. Where it declares none, any letter of the notation could occur, but often few do:
 //! then the limit assumes [`UNDECLARED_LETTERS`]. What the partner declares does not count: it would raise this side's limit.
 
 use crate::engines::{garbled, paillier};
 use crate::{Engine, GroupSizes, Reveal, Spec};
-use veilpath_metrics::{Comparison, Costs, CrqaOutput, Distance, MetricError, Model, Scores};
+use veilpath_metrics::{Comparison, Costs, Distance, MetricError, Model, Scores};
 use veilpath_mpc::circuit::numbers::bits_for;
 
 /// A letter counts for at most this many bits. A declared alphabet may be larger than the letters need.
@@ -70,21 +70,23 @@ impl DefaultLimit {
             // An answer about groups has limits of its own; pairs count as if scores came out.
             Reveal::Score | Reveal::Group(_) => {
                 let comparison = Comparison::new(spec.metric.clone(), spec.alphabet)?;
-                match spec.engine {
-                    _ if !is_alignment(comparison.model()) => {
-                        AnswerSize::of_measure(comparison.model())
-                    }
-                    Engine::Paillier(_) => {
+                match (spec.engine, comparison.model()) {
+                    (_, Model::Clear) => AnswerSize::Bits(NUMBER_BITS),
+                    (Engine::Paillier(_), _) => {
                         AnswerSize::ValuesPerLetter(paillier::most_per_letter(&comparison))
                     }
-                    Engine::Garbled | Engine::Shares | Engine::Plain => {
+                    (Engine::Garbled | Engine::Shares | Engine::Plain, _) => {
                         garbled::answer_size(&comparison, spec.pad_to)
                     }
                 }
             }
         };
         let agreed = spec.alphabet.size();
-        let declared = declared_letters.or(spec.metric.letters());
+        // All letters of rounded fixations can occur: the plan says how many there are, not the file.
+        let declared = match spec.metric.quantisation() {
+            Some(_) => Some(agreed),
+            None => declared_letters.or(spec.metric.letters()),
+        };
         let letters = declared.map_or(agreed, |declared| declared.min(agreed));
         Ok(Self {
             letter_bits: f64::from(letters).log2().min(MAX_LETTER_BITS),
@@ -132,31 +134,10 @@ impl DefaultLimit {
     }
 }
 
-/// Bits of a sum or count whose size depends on both lengths: enough for scanpaths of 65,536 letters.
-const COUNT_BITS: usize = 32;
-
-fn is_alignment(model: &Model) -> bool {
-    matches!(model, Model::Global(_) | Model::Local(_))
-}
+/// Bits of a number in double precision.
+const NUMBER_BITS: usize = 64;
 
 impl AnswerSize {
-    /// The size of an answer of a measure that is not an alignment.
-    fn of_measure(model: &Model) -> Self {
-        Self::Bits(match model {
-            Model::Bottleneck(model) | Model::Hausdorff(model) => {
-                bits_for(model.ranks.largest().into())
-            }
-            Model::Recurrence(model) => {
-                let bits = |output: &CrqaOutput| match output {
-                    CrqaOutput::Rec => COUNT_BITS,
-                    ratio => ratio.width(1, 1) as usize,
-                };
-                model.outputs.iter().map(bits).sum()
-            }
-            _ => COUNT_BITS,
-        })
-    }
-
     /// The most bits of an answer about a scanpath with this many letters.
     #[allow(clippy::cast_precision_loss)] // a rounded logarithm
     fn bits(self, length: u64) -> f64 {
@@ -223,7 +204,10 @@ fn gcd(mut a: u32, mut b: u32) -> u32 {
 mod tests {
     use super::*;
     use crate::{Engine, PairRule, Role};
-    use veilpath_metrics::{Alphabet, Cohort, Encoding, Grid, Metric, Substitution, Threshold};
+    use veilpath_metrics::{
+        Alphabet, Cohort, Dtw, Encoding, Frechet, Grid, Metric, PathDivisor, Points, Substitution,
+        Threshold,
+    };
 
     fn limit(metric: Metric, letters: u32) -> DefaultLimit {
         DefaultLimit::new(&spec(metric, letters), Some(letters)).unwrap()
@@ -285,6 +269,42 @@ mod tests {
         bit.reveal = "nearest:5".parse().unwrap();
         let nearest = DefaultLimit::new(&bit, Some(26)).unwrap();
         assert_eq!(nearest.comparisons(20), 9);
+    }
+
+    /// Rounded fixations: a fine grid makes answers longer, and a letter counts for no more than on a coarse one.
+    #[test]
+    fn rounded_fixations_have_the_limit_of_their_longest_answers() {
+        let dtw = |columns: u32, rows: u32| {
+            Metric::Dtw(Dtw {
+                points: Points::Cells {
+                    grid: Grid::new(columns, rows).unwrap(),
+                    width: 1920.0 / f64::from(columns),
+                    height: 1080.0 / f64::from(rows),
+                },
+                divisor: PathDivisor::None,
+                scale: Some(1),
+            })
+        };
+        let rule = |metric: Metric, declared| {
+            let mut spec = spec(Metric::Levenshtein, 4);
+            spec.alphabet = metric.quantisation().unwrap().alphabet().unwrap();
+            spec.metric = metric;
+            DefaultLimit::new(&spec, declared).unwrap()
+        };
+        let fine = rule(dtw(32, 32), None);
+        // A sum of up to 2^27 distances of up to 2,135 units has 39 bits.
+        assert_eq!(fine.comparisons(100), (100.0 * 6.0 / 39.0 / 2.0) as u64);
+        assert_eq!(fine.assumed_letters(), None);
+        // What a file says about its own letters does not count.
+        assert_eq!(rule(dtw(32, 32), Some(2)), fine);
+        assert!(rule(dtw(4, 4), None).comparisons(100) < fine.comparisons(100));
+        let frechet = |columns| {
+            Metric::Frechet(Frechet {
+                points: dtw(columns, 8).points().unwrap(),
+            })
+        };
+        assert!(rule(frechet(32), None).comparisons(100) > fine.comparisons(100));
+        assert!(rule(frechet(32), None).comparisons(100) < rule(frechet(8), None).comparisons(100));
     }
 
     /// A matrix owner that cheats reads a letter from each opened number, 51 letters with 21 possible numbers: 26 pairs.

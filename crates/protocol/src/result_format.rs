@@ -7,6 +7,7 @@
 //!  "one_cohort": false,                        whether both sides are the same cohort
 //!  "pairs": 812,                               how many pairs the comparison has
 //!  "error_bound": 0.00051,                     how far a score can be from double precision; only where numbers are rounded
+//!  "fixation_rounding": {…},                   only where fixations are rounded to letters: to what, and how far they move
 //!  "complete": false,                          only where a session was interrupted and results are missing
 //!  "outputs": [{"name": "score", "kind": "distance"}, …],
 //!  "results": [{"a": "P1", "b": "Q1", "stimulus": "cows", "a_index": 0, "b_index": 0, "score": 1, …}, …],

@@ -9,7 +9,9 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
-use veilpath_metrics::{Alphabet, Cohort, Comparison, DEFAULT_PRECISION, Metric, Quantity};
+use veilpath_metrics::{
+    Alphabet, Cohort, Comparison, DEFAULT_PRECISION, DurationDivisor, Metric, Quantity,
+};
 
 /// The plan of a comparison. Two sides can work together when theirs are equal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,6 +43,12 @@ pub const MAX_PADDING: u32 = 1 << 24;
 pub enum Capability {
     /// This metric.
     Metric(&'static str),
+    /// This metric, which is computed in the clear only.
+    ClearOnly(&'static str),
+    /// This metric on fixations as they are, not rounded to letters.
+    UnroundedFixations(&'static str),
+    /// A score divided by the durations of both sides, which are secret.
+    DividedByDurations,
     /// Results for one side only.
     OneSidedResults,
     /// One bit in place of a score.
@@ -72,6 +80,20 @@ impl fmt::Display for Unsupported {
         }
         match self.capability {
             Capability::Metric(metric) => write!(f, "compute the metric {metric}")?,
+            Capability::ClearOnly("subsmatch") => f.write_str(
+                "compute subsmatch: it counts all short sequences of letters, and hiding these counts would cost far more than other metrics",
+            )?,
+            Capability::ClearOnly(metric) => write!(
+                f,
+                "compute {metric}: it takes medians of angles and lengths over aligned saccades, and hiding these would cost far more than other metrics"
+            )?,
+            Capability::UnroundedFixations(metric) => write!(
+                f,
+                "compute {metric} on fixations as they are: coordinates must be rounded to the cells of a grid that both sides agree on"
+            )?,
+            Capability::DividedByDurations => {
+                f.write_str("divide by the durations of rounded fixations")?
+            }
             Capability::OneSidedResults => f.write_str("keep the results from one side")?,
             Capability::Threshold => f.write_str("reveal one bit without revealing the score")?,
             Capability::GroupAnswers => {
@@ -149,7 +171,8 @@ impl Spec {
         a: &Cohort,
         b: &Cohort,
     ) -> Result<Self, SpecError> {
-        if let Some((setting, a, b)) = a.encoding.differences(&b.encoding).first() {
+        let [of_a, of_b] = [a, b].map(|cohort| cohort.settings(&metric));
+        if let Some((setting, a, b)) = of_a.differences(&of_b).first() {
             return Err(SpecError::Encoding {
                 setting: (*setting).to_string(),
                 a: (*a).to_string(),
@@ -162,16 +185,14 @@ impl Spec {
                 b: b.alphabet,
             });
         }
-        let declared = [&a.encoding, &b.encoding]
+        let declared = [of_a, of_b]
             .into_iter()
             .find(|encoding| !encoding.0.is_empty());
         Ok(Self {
             engine,
             metric,
             alphabet: a.alphabet,
-            encoding: declared
-                .map(|encoding| encoding.0.clone())
-                .unwrap_or_default(),
+            encoding: declared.unwrap_or_default().0,
             pairs,
             reveal: Reveal::Score,
             reveal_to: RevealTo::Both,
@@ -182,14 +203,17 @@ impl Spec {
     /// Whether the engine can do all that the plan says, and its numbers make sense together.
     pub fn check(&self) -> Result<(), ProtocolError> {
         let supports = |engine: &Engine, capability: Capability| match capability {
-            Capability::Metric(_) => engine.can_compute(&self.metric),
+            Capability::Metric(_)
+            | Capability::ClearOnly(_)
+            | Capability::UnroundedFixations(_)
+            | Capability::DividedByDurations => engine.can_compute(&self.metric),
             Capability::OneSidedResults => engine.can_reveal_to(self.reveal_to),
             Capability::Threshold => engine.can_reveal(self.reveal),
             Capability::HiddenLengths(_) => engine.can_hide_lengths(&self.metric, self.reveal),
             Capability::GroupAnswers => engine.can_reveal(self.reveal),
         };
         let needed = [
-            Some(Capability::Metric(self.metric.name())),
+            Some(self.computing()),
             (self.reveal_to != RevealTo::Both).then_some(Capability::OneSidedResults),
             matches!(self.reveal, Reveal::Threshold(_)).then_some(Capability::Threshold),
             matches!(self.reveal, Reveal::Group(_)).then_some(Capability::GroupAnswers),
@@ -231,6 +255,19 @@ impl Spec {
             }));
         }
         Ok(())
+    }
+
+    /// What an engine that computes the metric must be able to do.
+    fn computing(&self) -> Capability {
+        let name = self.metric.name();
+        match &self.metric {
+            Metric::MultiMatch(_) | Metric::SubsMatch(_) => Capability::ClearOnly(name),
+            metric if metric.needs_fixations() => Capability::UnroundedFixations(name),
+            Metric::ScaSim(scasim) if scasim.divisor == DurationDivisor::Durations => {
+                Capability::DividedByDurations
+            }
+            _ => Capability::Metric(name),
+        }
     }
 
     /// A bit or an answer about groups is about one output, which every pair must have.

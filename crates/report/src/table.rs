@@ -2,7 +2,7 @@
 
 use crate::answers;
 use crate::csv::IDS;
-use crate::units::{bytes, counted, error_bound, grouped, seconds};
+use crate::units::{bytes, counted, error_bound, fixation_rounding, grouped, seconds};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::iter;
@@ -175,6 +175,9 @@ pub fn summary(outcome: &Outcome) -> String {
             text,
             "computed in integers; a score is within {bound} of double precision{near}"
         );
+    }
+    if let Some(rounding) = outcome.spec.fixation_rounding() {
+        let _ = writeln!(text, "fixations are {}", fixation_rounding(&rounding));
     }
     let question = outcome.spec.reveal.group_question();
     if let Some(rounding) = question.and_then(GroupQuestion::rounding) {

@@ -1,5 +1,8 @@
 //! Bytes, seconds and counts as people write them.
 
+use std::fmt::Write as _;
+use veilpath_protocol::FixationRounding;
+
 /// Bytes with a decimal unit and three significant digits: `512 bytes`, `1.3 MB`, `25.8 GB`.
 #[allow(clippy::cast_precision_loss)] // three digits are shown
 pub fn bytes(count: u64) -> String {
@@ -47,6 +50,34 @@ pub fn seconds(seconds: f64) -> String {
         (1..=47, _) => format!("{hours} h {minutes} min"),
         _ => format!("{} days {} h", hours / 24, hours % 24),
     }
+}
+
+/// How fixations are rounded to letters, and the most that this changes.
+pub fn fixation_rounding(rounding: &FixationRounding) -> String {
+    let FixationRounding {
+        grid,
+        largest_shift,
+        unit,
+        durations,
+        largest_duration_change,
+    } = rounding;
+    let unit = unit
+        .as_ref()
+        .map_or_else(String::new, |unit| format!(" {unit}"));
+    let shift = error_bound(*largest_shift);
+    let mut text = format!(
+        "rounded to a grid of {grid} over the screen, which moves each on it by at most {shift}{unit}"
+    );
+    if let Some(change) = largest_duration_change {
+        let durations: Vec<String> = durations.iter().map(f64::to_string).collect();
+        let _ = write!(
+            text,
+            "; durations are rounded to {} ms, by at most {} ms up to the longest",
+            durations.join(", "),
+            error_bound(*change)
+        );
+    }
+    text
 }
 
 /// An error bound, rounded up to two digits: `0.00052`.

@@ -3,7 +3,7 @@
 //! What a letter means may depend on the other file, on the metric and on the user. So a file is read once, as a
 //! [`RawCohort`], and its letters are decoded after [`resolve`] has found the alphabet and the metric for both.
 
-use crate::{Error, Event, EventSink, MetricOptions, MetricOptionsError, PlanOptions};
+use crate::{Error, Event, EventSink, MetricOptions, MetricOptionsError, Note, PlanOptions};
 use std::fmt;
 use std::path::Path;
 use veilpath_encode::{Head, Input, RawCohort, ReadError, detect, explain_unknown};
@@ -158,7 +158,12 @@ pub(crate) fn resolve(
     let is_declared = [own, other]
         .iter()
         .any(|letters| letters.declared == Some(alphabet));
-    let limit = metric.letters().or(requested_cells);
+    let quantisation = metric.quantisation();
+    // Rounded fixations have letters of their own.
+    let limit = match quantisation {
+        None => metric.letters().or(requested_cells),
+        Some(_) => requested_cells,
+    };
     if let Some(size) = limit.filter(|&size| size < alphabet.size())
         && !is_declared
     {
@@ -172,8 +177,35 @@ pub(crate) fn resolve(
         alphabet = on_grid.map_err(MetricOptionsError::Letters)?;
     }
     // Invalid metric options are reported before any problem in the files' contents.
-    metric.model(&alphabet)?;
+    match quantisation {
+        None => metric.model(&alphabet)?,
+        Some(quantisation) => metric.model(&quantisation.alphabet()?)?,
+    };
     Ok((alphabet, metric))
+}
+
+/// The cohort with letters for its fixations, if the metric compares rounded ones; otherwise the cohort itself.
+pub(crate) fn rounded(
+    cohort: Cohort,
+    metric: &Metric,
+    file: &str,
+    events: &dyn EventSink,
+) -> Result<Cohort, Error> {
+    let Some(quantisation) = metric.quantisation() else {
+        return Ok(cohort);
+    };
+    let missing = || Error::NoFixations {
+        file: file.to_string(),
+        metric: metric.name(),
+    };
+    let screen = cohort.screen.ok_or_else(missing)?;
+    let (rounded, error) = quantisation.apply(&cohort)?.ok_or_else(missing)?;
+    events.event(Event::Note(Note::RoundedFixations {
+        file: file.to_string(),
+        unit: screen.unit().name(),
+        error,
+    }));
+    Ok(rounded)
 }
 
 /// Whether the declarations of two files contradict each other, so that the two sides would resolve different alphabets or

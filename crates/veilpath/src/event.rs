@@ -3,7 +3,7 @@
 use crate::{Progress, SessionEvent};
 use std::fmt;
 use veilpath_encode::CohortNote;
-use veilpath_metrics::Threshold;
+use veilpath_metrics::{RoundingError, Threshold};
 use veilpath_protocol::RiskySetting;
 use veilpath_session::RelayEvent;
 
@@ -59,6 +59,15 @@ pub enum Note {
     EqualityThreshold {
         /// The threshold.
         threshold: Threshold,
+    },
+    /// Fixations were rounded to letters.
+    RoundedFixations {
+        /// The cohort file.
+        file: String,
+        /// The unit of distances.
+        unit: &'static str,
+        /// How far they moved. It is about this side's own data.
+        error: RoundingError,
     },
     /// A risky setting is allowed, and the metric does not have it.
     AllowedWithoutEffect {
@@ -120,6 +129,34 @@ impl fmt::Display for Note {
                 f,
                 "the distances are whole numbers, so the threshold {threshold} only asks whether two scanpaths are equal"
             ),
+            Note::RoundedFixations { file, unit, error } => {
+                let RoundingError {
+                    fixations,
+                    off_screen,
+                    mean_distance,
+                    largest_distance,
+                    mean_duration,
+                    largest_duration,
+                } = error;
+                write!(
+                    f,
+                    "{file}: rounding moves the {fixations} fixations by {mean_distance:.1} {unit} on average and {largest_distance:.1} at most"
+                )?;
+                if let (Some(mean), Some(largest)) = (mean_duration, largest_duration) {
+                    write!(
+                        f,
+                        ", and changes durations by {mean:.0} ms on average and {largest:.0} at most"
+                    )?;
+                }
+                match off_screen {
+                    0 => Ok(()),
+                    1 => f.write_str("; one is off the screen and counts as being at its edge"),
+                    count => write!(
+                        f,
+                        "; {count} are off the screen and count as being at its edge"
+                    ),
+                }
+            }
             Note::AllowedWithoutEffect { setting } => write!(
                 f,
                 "allowing {} has no effect: this comparison does not need it",

@@ -68,12 +68,12 @@ pub use veilpath_encode::cohort_file::write as write_cohort;
 pub use veilpath_encode::{CohortNote, Input, RawCohort, ReadError};
 pub use veilpath_metrics::{
     Alphabet, Cohort, Distance, Entry, Grid, Metric, MetricError, Notation, NotationError,
-    Simplification, Threshold, Undefined, text,
+    RoundingError, Simplification, Threshold, Undefined, text,
 };
 pub use veilpath_paillier::{Error as PaillierError, KeySize};
 pub use veilpath_protocol::{
-    Capability, Engine, EngineChoice, Estimate, GroupQuestion, JobError, Link, MAX_PADDING,
-    MAX_TEXT_BYTES, Outcome, PaillierOptions, PairRule, PairRuleError, ProtocolError,
+    Capability, Engine, EngineChoice, Estimate, FixationRounding, GroupQuestion, JobError, Link,
+    MAX_PADDING, MAX_TEXT_BYTES, Outcome, PaillierOptions, PairRule, PairRuleError, ProtocolError,
     ProvenEstimates, ResultFormatError, Reveal, RevealTo, Revealed, RiskySetting, Role, Spec,
     SpecError, TreeLevels, Unsupported,
 };

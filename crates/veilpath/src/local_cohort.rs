@@ -1,7 +1,7 @@
 //! One side of a session before it has met the other: its cohort and its options.
 
 use crate::cohort::{
-    alphabet_info, declarations_conflict, decode, decode_in, refuse_unwritable, resolve,
+    alphabet_info, declarations_conflict, decode, decode_in, refuse_unwritable, resolve, rounded,
     with_declared_letters,
 };
 use crate::plan::{has_groups, refuse_empty};
@@ -19,6 +19,8 @@ pub struct LocalCohort {
     alphabet_info: AlphabetInfo,
     /// The alphabet of this side's file and options, before those of the other side are known.
     own_alphabet: Alphabet,
+    /// The alphabet of what is compared: of rounded fixations, or the same.
+    compared_alphabet: Alphabet,
     /// How many letters this side's file or options say there are.
     declared_letters: Option<u32>,
     metric: Metric,
@@ -36,6 +38,7 @@ impl LocalCohort {
             resolve(&info, &info, (info.grid, file.screen()), &options.metric)?;
         let cohort =
             decode(&file, own_alphabet).map_err(|error| with_declared_letters(error, &options))?;
+        let cohort = rounded(cohort, &metric, file.name(), &())?;
         refuse_unwritable(&cohort, file.name())?;
         options.refuse_longer_than_padding(&cohort, file.name())?;
         refuse_empty(&metric, &cohort, file.name())?;
@@ -53,6 +56,7 @@ impl LocalCohort {
             options,
             alphabet_info: info,
             own_alphabet,
+            compared_alphabet: cohort.alphabet,
             declared_letters: is_declared.then(|| own_alphabet.size()),
             metric,
             lengths,
@@ -72,7 +76,7 @@ impl LocalCohort {
 
     /// The metric and the alphabet, as this side knows them before it connects.
     pub(crate) fn own_metric(&self) -> (&Metric, Alphabet) {
-        (&self.metric, self.own_alphabet)
+        (&self.metric, self.compared_alphabet)
     }
 
     /// How many letters this side's file or options say there are.
@@ -142,6 +146,7 @@ impl LocalCohort {
         let named = ours.named.or(theirs.named);
         let notation = named.map(|alphabet| alphabet.notation());
         let cohort = decode_in(&self.file, alphabet, notation, events)?;
+        let cohort = rounded(cohort, &metric, self.file.name(), events)?;
         self.options.check(&metric, &cohort, self.file.name())?;
         let spec = self.options.spec(metric, &cohort, &cohort)?;
         let own = [(&cohort, self.file.name())];

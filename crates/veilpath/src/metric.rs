@@ -73,6 +73,10 @@ pub enum MetricField {
     Precision,
     /// `measure.points`
     Points,
+    /// `measure.fixation_grid`
+    FixationGrid,
+    /// `measure.duration_classes`
+    DurationClasses,
     /// `measure.numbers`
     Numbers,
     /// `measure.radius`
@@ -126,6 +130,14 @@ pub enum MetricOptionsError {
         "scasim needs visual angles, and the cohort files do not say how large the screen was and how far away"
     )]
     ViewMissing,
+    /// ScaSim with a grid for fixations and no classes of durations, or the other way round.
+    #[error(
+        "scasim compares places and durations, and rounds both or none: it needs a grid for fixations and classes of durations"
+    )]
+    RoundingIncomplete,
+    /// ScaSim of rounded fixations, divided by durations.
+    #[error("scasim of rounded fixations cannot be divided by durations, only by lengths")]
+    RoundedDurations,
     /// Recurrence of fixations without a radius.
     #[error("fixations recur if they are near each other, and no radius is given")]
     RadiusMissing,
@@ -177,6 +189,8 @@ pub enum NoEffectReason {
     NotNormalised,
     /// The scale is given.
     ScaleGiven,
+    /// Letters are compared, not fixations.
+    LettersCompared,
     /// It is a number of other measures.
     OtherMeasure,
     /// It is a number of alignments.

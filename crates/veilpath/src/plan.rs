@@ -1,6 +1,8 @@
 //! From cohort files and options to a plan that can be run.
 
-use crate::cohort::{alphabet_info, decode_in, refuse_unwritable, resolve, with_declared_letters};
+use crate::cohort::{
+    alphabet_info, decode_in, refuse_unwritable, resolve, rounded, with_declared_letters,
+};
 use crate::{Error, Event, EventSink, MetricOptions, Note};
 use std::collections::HashSet;
 use std::path::Path;
@@ -66,8 +68,12 @@ impl PlanOptions {
     pub(crate) fn spec(&self, metric: Metric, a: &Cohort, b: &Cohort) -> Result<Spec, Error> {
         let engine = self.engine.representative();
         let metric = match (engine, self.reveal) {
-            (Engine::Plain, Reveal::Score | Reveal::Threshold(_)) => metric,
-            // Answers about groups in the clear use the same integers as private ones, so that both are equal.
+            (Engine::Plain, Reveal::Score | Reveal::Threshold(_))
+                if metric.quantisation().is_none() =>
+            {
+                metric
+            }
+            // Answers about groups, and rounded fixations, have the same integers in the clear as in private, so that both are equal.
             _ => metric.with_automatic_scale(DEFAULT_PRECISION)?,
         };
         let mut spec = Spec::new(engine, metric, self.pairs, a, b)?;
@@ -178,7 +184,8 @@ pub fn plan(
     let (alphabet, metric) = resolve(&own, &other, (grid, screen), &options.metric)?;
     let [a, b] = files.map(|file| {
         let decoded = decode_in(file, alphabet, notation, events);
-        decoded.map_err(|error| with_declared_letters(error, options))
+        let decoded = decoded.map_err(|error| with_declared_letters(error, options))?;
+        rounded(decoded, &metric, file.name(), events)
     });
     let (a, b) = (a?, b?);
     let cohorts = [(&a, files[0].name()), (&b, files[1].name())];

@@ -5,8 +5,9 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use std::collections::BTreeMap;
 use veilpath_metrics::{
-    Alphabet, Crqa, CrqaOutput, Distance, Dtw, Frechet, Grid, Hausdorff, LocalScoring, Metric,
-    PathDivisor, Points, RecurrenceRule, Substitution, Threshold, Undefined,
+    Alphabet, Crqa, CrqaOutput, Distance, Dtw, DurationClasses, DurationDivisor, Frechet, Grid,
+    Hausdorff, LocalScoring, Metric, PathDivisor, Points, RecurrenceRule, ScaSim, Substitution,
+    Threshold, Undefined, View,
 };
 use veilpath_protocol::{DefaultLimit, Engine, PairRule, RevealTo, Spec};
 
@@ -156,6 +157,31 @@ fn the_default_limit_is_at_most_half_of_the_strongest_attack() {
             outputs: vec![CrqaOutput::Rec],
             undefined: Undefined::Missing,
             rounded: true,
+        }),
+        // Rounded fixations: 25 cells, and 5 cells with 5 durations.
+        Metric::Dtw(Dtw {
+            points: Points::Cells {
+                grid,
+                width: 384.0,
+                height: 216.0,
+            },
+            divisor: PathDivisor::None,
+            scale: None,
+        }),
+        Metric::ScaSim(ScaSim {
+            view: View {
+                center: [960.0, 540.0],
+                pixel: [0.0276, 0.0278],
+                distance: 60.0,
+            },
+            modulator: 0.83,
+            divisor: DurationDivisor::None,
+            classes: Some(DurationClasses {
+                grid: Grid::new(5, 1).unwrap(),
+                screen: [1920.0, 1080.0],
+                durations: vec![100.0, 200.0, 300.0, 450.0, 700.0],
+                scale: 1,
+            }),
         }),
     ];
     for metric in measures {

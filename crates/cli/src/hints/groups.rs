@@ -28,6 +28,15 @@ pub(super) fn job(error: &JobError) -> Option<&'static str> {
         JobError::TooManyGroups { .. } => {
             Some("combine groups in the column `group` of the cohort file")
         }
+        JobError::SeveralOutputs { .. } => Some("name it with --numbers, as in --numbers det"),
+        // A score that is divided by lengths, of two empty scanpaths.
+        JobError::UndefinedOutput { output: "score" } => {
+            Some("leave --divide-by out, or use --reveal score")
+        }
+        JobError::UndefinedOutput { .. } => Some("add --undefined-as-zero, or use --reveal score"),
+        JobError::NeedsFixations { .. } => Some(
+            "use garbled or shares with --fixation-grid, which rounds fixations to the cells of a grid",
+        ),
         _ => None,
     }
 }

@@ -219,6 +219,12 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
             "precision: computed in integers; a score is within {bound} of double precision{near}\n"
         )
     });
+    let rounding = summary
+        .fixation_rounding
+        .as_ref()
+        .map_or_else(String::new, |rounding| {
+            format!("fixations: {}\n", units::fixation_rounding(rounding))
+        });
     let mut engine = engine::line(&summary.engine);
     if summary.engine.engine == Engine::Shares {
         engine += GARBLED_ADVICE;
@@ -228,7 +234,7 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
         &format!(
             "agreed: {} of the host, {} of the joining side, {}{known}\n\
              revealed: {}{to}; {lengths}{scanpaths}\n\
-             {precision}{engine}limit: {}\n\
+             {rounding}{precision}{engine}limit: {}\n\
              estimate: {}, {} to the host, {} to the joining side, {}, {}\n\
              connection: {}",
             counted(summary.host_scanpaths, "scanpath"),

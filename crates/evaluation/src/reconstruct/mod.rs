@@ -19,8 +19,9 @@ use veilpath_audit::AuditError;
 pub use veilpath_audit::reconstruct::Effort;
 use veilpath_audit::reconstruct::{Attack, Oracle, digit_table};
 use veilpath_metrics::{
-    Alphabet, Comparison, Crqa, CrqaOutput, Distance, Dtw, Frechet, Grid, Hausdorff, LocalScoring,
-    Metric, PathDivisor, Points, RecurrenceRule, Substitution, Undefined,
+    Alphabet, Comparison, Crqa, CrqaOutput, Distance, Dtw, DurationClasses, DurationDivisor,
+    Frechet, Grid, Hausdorff, LocalScoring, Metric, PathDivisor, Points, RecurrenceRule, ScaSim,
+    Substitution, Undefined, View,
 };
 use veilpath_protocol::{DefaultLimit, Engine, PairRule, Reveal, RevealTo, Spec};
 
@@ -153,6 +154,38 @@ pub fn usual_metrics(alphabet: Alphabet) -> Vec<(String, Metric)> {
         metrics.push((format!("frechet {grid}"), frechet));
         let hausdorff = Metric::Hausdorff(Hausdorff { points });
         metrics.push((format!("hausdorff {grid}"), hausdorff));
+        let cells = Points::Cells {
+            grid,
+            width: 1920.0 / f64::from(grid.columns()),
+            height: 1080.0 / f64::from(grid.rows()),
+        };
+        let rounded = Dtw {
+            points: cells,
+            ..dtw
+        };
+        metrics.push((format!("dtw, fixations {grid}"), Metric::Dtw(rounded)));
+    }
+    // Half as many cells, and two durations.
+    if let Some(grid) = Grid::new(letters.div_ceil(2), 1) {
+        let scasim = ScaSim {
+            view: View {
+                center: [960.0, 540.0],
+                pixel: [0.0276, 0.0278],
+                distance: 60.0,
+            },
+            modulator: 0.83,
+            divisor: DurationDivisor::None,
+            classes: Some(DurationClasses {
+                grid,
+                screen: [1920.0, 1080.0],
+                durations: vec![150.0, 350.0],
+                scale: 1,
+            }),
+        };
+        metrics.push((
+            format!("scasim {grid}, 2 durations"),
+            Metric::ScaSim(scasim),
+        ));
     }
     if let Some(table) = digit_table(letters) {
         metrics.push(("table of digits".into(), table));

@@ -105,18 +105,32 @@ impl Dtw {
     /// The largest error of a score in integers for scanpaths of up to these lengths: half a unit for each step of a path.
     #[allow(clippy::cast_precision_loss)] // lengths are far below 2⁵³
     pub fn error_bound(&self, m: usize, n: usize) -> f64 {
-        let scale = self.scale.unwrap_or(DEFAULT_DISTANCE_SCALE);
+        let scale = self.scale.unwrap_or(distance_scale(&self.points));
         let steps = (m + n).saturating_sub(1);
         self.divisor
             .divide(steps as f64 / 2.0 / f64::from(scale), m, n)
     }
 }
 
+/// The scale of sums of distances between these points. For cells of a screen it is the smallest power of ten whose units are at most
+/// a fiftieth of a cell's diagonal: finer ones would cost more and say nothing about fixations.
+pub(crate) fn distance_scale(points: &Points) -> u32 {
+    let Points::Cells { width, height, .. } = points else {
+        return DEFAULT_DISTANCE_SCALE;
+    };
+    let diagonal = (width * width + height * height).sqrt();
+    let mut scale = 1;
+    while f64::from(scale) * diagonal < 50.0 && scale < scale::MAX_SCALE {
+        scale *= 10;
+    }
+    scale
+}
+
 pub(crate) fn dtw_model(dtw: &Dtw, alphabet: &Alphabet) -> Result<Model, MetricError> {
     let Some(lattice) = dtw.points.of_letters(alphabet)? else {
         return Ok(Model::Clear);
     };
-    let scale = scale::check(dtw.scale.unwrap_or(DEFAULT_DISTANCE_SCALE))?;
+    let scale = scale::check(dtw.scale.unwrap_or(distance_scale(&dtw.points)))?;
     let farthest = lattice.farthest(lattice.grid().cells());
     scale::cost("largest distance on the grid", farthest, scale)?;
     Ok(Model::Warping(WarpingModel {

@@ -13,7 +13,7 @@ pub(crate) use coordinates::{
 };
 pub use geometry::{Dtw, Frechet, Hausdorff, PathDivisor};
 pub use geometry::{RankModel, WarpingModel};
-pub(crate) use geometry::{dtw_model, ranks_of};
+pub(crate) use geometry::{distance_scale, dtw_model, ranks_of};
 pub use multimatch::{MultiMatch, MultiMatchOutput, Simplification};
 pub use points::{Lattice, Points, Ranks};
 pub(crate) use recurrence::MAX_LINE;
@@ -21,6 +21,7 @@ pub use recurrence::{
     Crqa, CrqaOutput, RATIO_ONE, RecurrenceModel, RecurrenceRule, RecurrentLetters,
     RecurrentPoints, Undefined,
 };
+pub(crate) use scasim::cell_of;
 pub use scasim::{DurationClasses, DurationDivisor, MAX_CELLS, RewardModel, ScaSim, View};
 pub(crate) use subsmatch::MAX_WINDOW;
 pub use subsmatch::SubsMatch;

@@ -1,5 +1,6 @@
 //! Where the letters of a scanpath are, and how far they are from each other.
 
+use super::MAX_CELLS;
 use crate::model::fits_grid;
 use crate::{Alphabet, Grid, MetricError};
 use serde::{Deserialize, Serialize};
@@ -81,8 +82,12 @@ impl Points {
     pub(crate) fn of_letters(&self, alphabet: &Alphabet) -> Result<Option<Lattice>, MetricError> {
         let lattice = self.lattice();
         let is_size = |size: f64| size.is_finite() && size > 0.0;
-        if let Points::Cells { width, height, .. } = *self
-            && !(is_size(width) && is_size(height))
+        if let Points::Cells {
+            grid,
+            width,
+            height,
+        } = *self
+            && !(is_size(width) && is_size(height) && grid.cells() <= MAX_CELLS)
         {
             return Err(MetricError::Classes);
         }

@@ -241,15 +241,6 @@ impl DurationClasses {
             place(cell / columns, self.grid.rows(), self.screen[1]),
         ]
     }
-
-    /// The letter of a fixation. A place off the screen counts as the nearest one on it, and a duration as the nearest class.
-    #[allow(clippy::cast_possible_truncation)] // checked: at most 65,536 letters
-    pub fn letter(&self, fixation: &Fixation) -> u16 {
-        let cell = cell_of(&self.grid, self.screen, fixation);
-        let distance = |class: &usize| (self.durations[*class] - fixation.duration).abs();
-        let nearest = (0..self.durations.len()).min_by(|x, y| distance(x).total_cmp(&distance(y)));
-        (cell as usize * self.durations.len() + nearest.unwrap_or(0)) as u16
-    }
 }
 
 /// The grid cell of a fixation; a place off the screen counts as the nearest one on it.

@@ -423,13 +423,7 @@ proptest! {
 
 #[test]
 fn fixations_become_letters() {
-    let Metric::ScaSim(ScaSim {
-        classes: Some(classes),
-        ..
-    }) = classes()
-    else {
-        panic!()
-    };
+    let classes = classes().quantisation().unwrap();
     let letter = |x, y, duration| {
         classes.letter(&Fixation {
             x,

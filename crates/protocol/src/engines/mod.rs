@@ -336,7 +336,13 @@ impl Engine {
             points.is_none_or(|points| points.lattice().is_some())
         };
         match self {
-            Engine::Plain => true,
+            // Rounded durations are divided by in no integers.
+            Engine::Plain => match metric {
+                Metric::ScaSim(scasim) => {
+                    scasim.classes.is_none() || scasim.divisor != DurationDivisor::Durations
+                }
+                _ => true,
+            },
             Engine::Paillier(_) => metric.is_alignment() || matches!(metric, Metric::SequenceScore),
             Engine::Garbled | Engine::Shares => match metric {
                 Metric::SequenceScore => true,

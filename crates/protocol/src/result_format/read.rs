@@ -7,7 +7,7 @@ use super::{
     ID_FIELDS, MAX_ANSWERS_BYTES, MAX_OUTPUTS, MAX_REVEALED, MAX_SCANPATHS, MAX_SPEC_BYTES,
     MAX_SPEC_VALUES, RESULT_MARK, RESULT_VERSION, ResultFormatError, check_encoding, check_text,
 };
-use crate::{Cost, GroupAnswer, Label, Outcome, Output, Results, Revealed, Spec};
+use crate::{Cost, FixationRounding, GroupAnswer, Label, Outcome, Output, Results, Revealed, Spec};
 use answers::AnswerList;
 use results::ResultList;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -83,6 +83,7 @@ struct Fields {
     one_cohort: Option<bool>,
     pairs: Option<u64>,
     error_bound: Option<f64>,
+    fixation_rounding: Option<FixationRounding>,
     complete: Option<bool>,
     outputs: Option<Vec<Output>>,
     results: Option<Results>,
@@ -121,6 +122,13 @@ impl Fields {
                         return Err(refuse(problem)(ResultFormatError::ErrorBound));
                     }
                     set(&mut self.error_bound, "error_bound", bound)?;
+                }
+                // It follows from the plan.
+                "fixation_rounding" => {
+                    limit_part(Some(MAX_SPEC_BYTES));
+                    let rounding = map.next_value::<FixationRounding>()?;
+                    limit_part(None);
+                    set(&mut self.fixation_rounding, "fixation_rounding", rounding)?;
                 }
                 "complete" => set(&mut self.complete, "complete", map.next_value()?)?,
                 "outputs" => {

@@ -18,7 +18,10 @@ impl Serialize for Outcome {
                 scanpaths: &self.b,
             },
         ];
-        let optional = usize::from(self.is_incomplete()) + usize::from(self.error_bound.is_some());
+        let rounding = self.spec.fixation_rounding();
+        let optional = usize::from(self.is_incomplete())
+            + usize::from(self.error_bound.is_some())
+            + usize::from(rounding.is_some());
         let mut fields = serializer.serialize_struct("Outcome", 10 + optional)?;
         fields.serialize_field(RESULT_MARK, &RESULT_VERSION)?;
         fields.serialize_field("spec", &self.spec)?;
@@ -27,6 +30,9 @@ impl Serialize for Outcome {
         fields.serialize_field("pairs", &self.pairs)?;
         if let Some(bound) = self.error_bound {
             fields.serialize_field("error_bound", &bound)?;
+        }
+        if let Some(rounding) = rounding {
+            fields.serialize_field("fixation_rounding", &rounding)?;
         }
         if self.is_incomplete() {
             fields.serialize_field("complete", &false)?;

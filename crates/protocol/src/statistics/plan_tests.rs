@@ -14,6 +14,7 @@ use veilpath_metrics::{Alphabet, Cohort, Comparison, Encoding, Entry, Metric, Sc
 use veilpath_statistics::Coins;
 
 mod precision;
+mod refusals;
 
 const QUESTIONS: [&str; 9] = [
     "mean",

@@ -40,8 +40,13 @@ pub(super) fn in_words(metric: &Metric) -> String {
         ),
         Metric::Crqa(crqa) => recurrence(crqa),
         Metric::ScaSim(scasim) => format!(
-            "ScaSim: how much time the two spend at different places. The reward for a common fixation shrinks to {} with each degree of visual angle{}.",
+            "ScaSim: how much time the two spend at different places. The reward for a common fixation shrinks to {} with each degree of visual angle{}{}.",
             short(scasim.modulator),
+            scasim.classes.as_ref().map_or_else(String::new, |classes| format!(
+                "; fixations are rounded to a grid of {} over the screen and to {} durations",
+                by(&classes.grid.to_string()),
+                classes.durations.len()
+            )),
             match scasim.divisor {
                 DurationDivisor::None => "",
                 DurationDivisor::Fixations => "; divided by the number of fixations",
@@ -92,7 +97,7 @@ fn distances(points: &Points) -> String {
     match points {
         Points::Fixations => "Distances are Euclidean, in the unit of the fixations".into(),
         Points::Cells { grid, .. } => format!(
-            "Distances are Euclidean, between the cells of a grid of {} over the screen",
+            "Distances are Euclidean, between the cells of a grid of {} over the screen, to which fixations are rounded",
             by(&grid.to_string())
         ),
         Points::Grid { grid, wrap } => format!(

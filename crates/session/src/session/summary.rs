@@ -6,7 +6,8 @@ use crate::engine_decision::EngineSummary;
 use crate::groups::resume::AnswerStep;
 use std::time::Duration;
 use veilpath_protocol::{
-    Engine, Estimate, Link, PairRule, Reveal, RevealTo, Revealed, Spec, TreeLevels, Work,
+    Engine, Estimate, FixationRounding, Link, PairRule, Reveal, RevealTo, Revealed, Spec,
+    TreeLevels, Work,
 };
 
 /// What two sides have agreed on, and what is left to do.
@@ -48,6 +49,8 @@ pub struct AgreementSummary {
     pub pad_to: Option<u32>,
     /// The largest difference between a score and one in double precision, where numbers are rounded.
     pub error_bound: Option<f64>,
+    /// How fixations are rounded, where rounded ones are compared.
+    pub fixation_rounding: Option<FixationRounding>,
     /// How often this side's scanpaths may be compared with this peer.
     pub limit: LimitSummary,
     /// The limits on the answer about groups, if the plan asks for one.
@@ -106,6 +109,7 @@ impl AgreedSession {
             reveal_to: spec.reveal_to,
             pad_to: spec.pad_to,
             error_bound: spec.error_bound(),
+            fixation_rounding: spec.fixation_rounding(),
             limit: agreement.limit.clone(),
             groups: agreement.group.as_ref().map(|group| GroupSummary {
                 minimum: group.minimum(),

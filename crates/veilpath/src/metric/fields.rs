@@ -17,6 +17,8 @@ impl fmt::Display for MetricField {
             MetricField::Scale => "scale",
             MetricField::Precision => "precision",
             MetricField::Points => "points",
+            MetricField::FixationGrid => "fixation_grid",
+            MetricField::DurationClasses => "duration_classes",
             MetricField::Numbers => "numbers",
             MetricField::Radius => "radius",
             MetricField::Line => "line",
@@ -58,6 +60,7 @@ impl fmt::Display for NoEffectReason {
                 "only scanmatch has the same error bound at all lengths; set a scale instead"
             }
             NoEffectReason::ScaleGiven => "the scale is given",
+            NoEffectReason::LettersCompared => "letters are compared, not fixations",
             NoEffectReason::OtherMeasure => "this metric does not have it",
             NoEffectReason::NotAnAlignment => "this metric is not an alignment",
         })

@@ -6,9 +6,9 @@ use super::{
 use crate::Error;
 use std::str::FromStr;
 use veilpath_metrics::{
-    Alphabet, Crqa, CrqaOutput, Dtw, DurationDivisor, Frechet, Grid, Hausdorff, Metric, MultiMatch,
-    MultiMatchOutput, Notation, PathDivisor, Points, RecurrenceRule, ScaSim, Screen,
-    Simplification, SubsMatch, Undefined, View,
+    Alphabet, Crqa, CrqaOutput, Dtw, DurationClasses, DurationDivisor, Frechet, Grid, Hausdorff,
+    Metric, MultiMatch, MultiMatchOutput, Notation, PathDivisor, Points, RecurrenceRule, ScaSim,
+    Screen, Simplification, SubsMatch, Undefined, View,
 };
 
 /// The numbers of measures besides alignments. `None` means the measure's default.
@@ -30,6 +30,10 @@ pub struct MeasureOptions {
     pub divide_by: Option<DivideBy>,
     /// Letters of a sequence.
     pub window: Option<u32>,
+    /// The grid over the screen to whose cells fixations are rounded; `None`: compared as they are, in the clear only.
+    pub fixation_grid: Option<Grid>,
+    /// The durations in milliseconds to which those of fixations are rounded, in ascending order.
+    pub duration_classes: Vec<f64>,
     /// How much the reward of two fixations shrinks with each degree.
     pub modulator: Option<f64>,
     /// When saccades are merged.
@@ -85,8 +89,10 @@ impl FromStr for DivideBy {
 }
 
 /// All fields of [`MeasureOptions`].
-const FIELDS: [MetricField; 10] = [
+const FIELDS: [MetricField; 12] = [
     MetricField::Points,
+    MetricField::FixationGrid,
+    MetricField::DurationClasses,
     MetricField::Numbers,
     MetricField::Radius,
     MetricField::Line,
@@ -114,6 +120,8 @@ impl MeasureOptions {
     pub(super) fn is_given(&self, field: MetricField) -> bool {
         match field {
             MetricField::Points => self.points != PointsChoice::Letters,
+            MetricField::FixationGrid => self.fixation_grid.is_some(),
+            MetricField::DurationClasses => !self.duration_classes.is_empty(),
             MetricField::Numbers => !self.numbers.is_empty(),
             MetricField::Radius => self.radius.is_some(),
             MetricField::Line => self.line.is_some(),
@@ -132,17 +140,27 @@ impl MetricName {
     /// The fields of [`MeasureOptions`] that the metric has.
     fn measure_fields(self) -> &'static [MetricField] {
         match self {
-            Self::Dtw => &[MetricField::Points, MetricField::DivideBy],
-            Self::Frechet | Self::Hausdorff => &[MetricField::Points],
+            Self::Dtw => &[
+                MetricField::Points,
+                MetricField::FixationGrid,
+                MetricField::DivideBy,
+            ],
+            Self::Frechet | Self::Hausdorff => &[MetricField::Points, MetricField::FixationGrid],
             Self::Crqa => &[
                 MetricField::Points,
+                MetricField::FixationGrid,
                 MetricField::Numbers,
                 MetricField::Radius,
                 MetricField::Line,
                 MetricField::Undefined,
                 MetricField::Rounded,
             ],
-            Self::ScaSim => &[MetricField::DivideBy, MetricField::Modulator],
+            Self::ScaSim => &[
+                MetricField::FixationGrid,
+                MetricField::DurationClasses,
+                MetricField::DivideBy,
+                MetricField::Modulator,
+            ],
             Self::MultiMatch => &[MetricField::Numbers, MetricField::Simplification],
             Self::SubsMatch => &[MetricField::Window],
             _ => &[],
@@ -170,7 +188,15 @@ impl MetricOptions {
             return Ok(());
         }
         self.refuse(NoEffectReason::NotAnAlignment, &ALIGNMENT_FIELDS)?;
-        let has_scale = self.name == MetricName::Dtw && !self.compares_fixations();
+        let rounds = self.measure.fixation_grid.is_some();
+        if rounds && !self.compares_fixations() {
+            return no_effect(MetricField::FixationGrid, NoEffectReason::LettersCompared);
+        }
+        let has_scale = match self.name {
+            MetricName::Dtw => rounds || !self.compares_fixations(),
+            MetricName::ScaSim => rounds,
+            _ => false,
+        };
         if !has_scale {
             self.refuse(NoEffectReason::NotAnAlignment, &[MetricField::Scale])?;
         }
@@ -203,7 +229,7 @@ impl MetricOptions {
         screen: Option<&Screen>,
     ) -> Result<Metric, Error> {
         let options = &self.measure;
-        let points = || self.points(alphabet, grid);
+        let points = || self.points(alphabet, grid, screen);
         Ok(match self.name {
             MetricName::Dtw => Metric::Dtw(Dtw {
                 points: points()?,
@@ -218,19 +244,8 @@ impl MetricOptions {
             }),
             MetricName::Frechet => Metric::Frechet(Frechet { points: points()? }),
             MetricName::Hausdorff => Metric::Hausdorff(Hausdorff { points: points()? }),
-            MetricName::Crqa => Metric::Crqa(self.crqa(alphabet, grid)?),
-            MetricName::ScaSim => Metric::ScaSim(ScaSim {
-                view: screen
-                    .and_then(View::of_screen)
-                    .ok_or(MetricOptionsError::ViewMissing)?,
-                modulator: options.modulator.unwrap_or(0.83),
-                divisor: match options.divide_by {
-                    None => DurationDivisor::None,
-                    Some(DivideBy::Lengths) => DurationDivisor::Fixations,
-                    Some(DivideBy::Durations) => DurationDivisor::Durations,
-                },
-                classes: None,
-            }),
+            MetricName::Crqa => Metric::Crqa(self.crqa(points)?),
+            MetricName::ScaSim => Metric::ScaSim(self.scasim(screen)?),
             MetricName::MultiMatch => Metric::MultiMatch(MultiMatch {
                 outputs: chosen(
                     &options.numbers,
@@ -247,11 +262,43 @@ impl MetricOptions {
         })
     }
 
-    fn crqa(&self, alphabet: &Alphabet, grid: Option<Grid>) -> Result<Crqa, Error> {
+    fn scasim(&self, screen: Option<&Screen>) -> Result<ScaSim, Error> {
+        let options = &self.measure;
+        let divisor = match options.divide_by {
+            None => DurationDivisor::None,
+            Some(DivideBy::Lengths) => DurationDivisor::Fixations,
+            Some(DivideBy::Durations) => DurationDivisor::Durations,
+        };
+        let is_rounded = options.fixation_grid.is_some();
+        if is_rounded == options.duration_classes.is_empty() {
+            return Err(MetricOptionsError::RoundingIncomplete.into());
+        }
+        if is_rounded && divisor == DurationDivisor::Durations {
+            return Err(MetricOptionsError::RoundedDurations.into());
+        }
+        let screen = screen.ok_or(MetricOptionsError::ViewMissing)?;
+        let classes = match options.fixation_grid {
+            None => None,
+            Some(grid) => Some(DurationClasses {
+                grid,
+                screen: [screen.width(), screen.height()],
+                durations: options.duration_classes.clone(),
+                scale: self.whole_scale()?.unwrap_or(1),
+            }),
+        };
+        Ok(ScaSim {
+            view: View::of_screen(screen).ok_or(MetricOptionsError::ViewMissing)?,
+            modulator: options.modulator.unwrap_or(0.83),
+            divisor,
+            classes,
+        })
+    }
+
+    fn crqa(&self, points: impl FnOnce() -> Result<Points, Error>) -> Result<Crqa, Error> {
         let options = &self.measure;
         let rule = match options.radius {
             Some(radius) => RecurrenceRule::Within {
-                points: self.points(alphabet, grid)?,
+                points: points()?,
                 radius,
             },
             None if self.compares_fixations() => {
@@ -275,9 +322,22 @@ impl MetricOptions {
         })
     }
 
-    fn points(&self, alphabet: &Alphabet, grid: Option<Grid>) -> Result<Points, Error> {
+    fn points(
+        &self,
+        alphabet: &Alphabet,
+        grid: Option<Grid>,
+        screen: Option<&Screen>,
+    ) -> Result<Points, Error> {
         if self.compares_fixations() {
-            return Ok(Points::Fixations);
+            // A file without a screen has no fixations, and is refused for that.
+            let rounded = self.measure.fixation_grid.zip(screen);
+            return Ok(
+                rounded.map_or(Points::Fixations, |(grid, screen)| Points::Cells {
+                    grid,
+                    width: screen.width() / f64::from(grid.columns()),
+                    height: screen.height() / f64::from(grid.rows()),
+                }),
+            );
         }
         let grid = grid.ok_or(MetricOptionsError::GridMissing)?;
         if alphabet.notation() == Notation::Dna {

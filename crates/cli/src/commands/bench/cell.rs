@@ -15,8 +15,9 @@ Examples:
   veilpath bench cell --engine garbled --seconds 0.2 --format json
   veilpath bench cell --engine shares --seconds 0.2 --format json
   veilpath bench cell --engine garbled --seconds 0.2 --metric scanmatch --grid 8x6
+  veilpath bench cell --engine shares --seconds 0.2 --metric dtw --points fixations --fixation-grid 16x9
 
-Both parties run on this machine, share its cores and talk over TLS. The time per cell is wall-clock time while the middle \
+Fixations are on a screen of 1920 x 1080 pixels, 53 x 30 cm large and 60 cm away. Both parties run on this machine, share its cores and talk over TLS. The time per cell is wall-clock time while the middle \
 half of all cells is filled. It does not include keys, tables, the host's substitution costs, or the start and the end, when \
 few comparisons are running. The time of a party is the CPU time of its work on all cores; \"cores used\" is the average number \
 of cores that the process kept busy. The ratio is to one GMP powm; \"if alone\" is what the ratio would be on an otherwise idle \
@@ -76,12 +77,15 @@ impl MeasuredEngine {
 /// Measures, and prints the report.
 pub(crate) fn run(args: &CellArgs) -> Result<(), Failure> {
     let alphabet = cell::alphabet(args.metric.grid.map(|grid| grid.cells()))?;
+    let screen = cell::screen()?;
+    let metric = MetricOptions::from(&args.metric).metric(&alphabet, None, Some(&screen))?;
+    let alphabet = match metric.quantisation() {
+        None => alphabet,
+        Some(rounded) => rounded.alphabet().map_err(veilpath::Error::from)?,
+    };
     let report = cell::run(&Options {
         engine: args.engine.with(&args.paillier)?,
-        scoring: Scoring {
-            metric: MetricOptions::from(&args.metric).metric(&alphabet, None, None)?,
-            alphabet,
-        },
+        scoring: Scoring { metric, alphabet },
         seconds: args.seconds,
         #[cfg(feature = "gmp")]
         gmp: args.gmp,

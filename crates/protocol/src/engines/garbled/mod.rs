@@ -189,7 +189,9 @@ pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSiz
     let keys = letters.saturating_mul(label_bytes.letter);
     let alphabet = scoring.letters() as u64;
     let kept = letters.saturating_mul(16 * alphabet).min(KEPT_KEY_BYTES);
-    let worker = columns.saturating_mul(label_bytes.column) + WORKER_BYTES;
+    // The table of inputs, unless they are computed on demand.
+    let table = 8 * alphabet.pow(2).min(1 << 20);
+    let worker = columns.saturating_mul(label_bytes.column) + WORKER_BYTES + table;
     let workers = hello::workers_of_this_machine() as u64;
     keys.saturating_add(kept)
         .saturating_add(worker.saturating_mul(workers))

@@ -144,7 +144,9 @@ fn empty_scanpaths_are_refused() {
 /// An empty scanpath leaves the durations of the other one, which only its owner knows.
 #[test]
 fn scasim_of_empty_scanpaths_is_that_of_the_plain_comparison() {
-    let scasim = measures().into_iter().find(|it| matches!(it, Metric::ScaSim(_)));
+    let scasim = measures()
+        .into_iter()
+        .find(|it| matches!(it, Metric::ScaSim(_)));
     let scasim = scasim.unwrap();
     let some = [vec![], vec![3, 3, 4, 11], vec![0], vec![], vec![11; 9]];
     let nothing = [vec![], vec![]];

@@ -51,7 +51,25 @@ pub(crate) fn measures() -> Vec<Metric> {
             }),
         })
     };
+    // Twelve cells that are wider than they are high.
+    let cells = Points::Cells {
+        grid: Grid::new(4, 3).unwrap(),
+        width: 32.5,
+        height: 20.25,
+    };
+    let cells_near = RecurrenceRule::Within {
+        points: cells,
+        radius: 33.0,
+    };
     vec![
+        Metric::Dtw(Dtw {
+            points: cells,
+            divisor: PathDivisor::None,
+            scale: None,
+        }),
+        Metric::Frechet(Frechet { points: cells }),
+        Metric::Hausdorff(Hausdorff { points: cells }),
+        crqa(cells_near, 2, &[det], Undefined::Zero),
         scasim(DurationDivisor::None),
         scasim(DurationDivisor::Fixations),
         Metric::SequenceScore,
