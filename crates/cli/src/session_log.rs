@@ -262,6 +262,7 @@ fn agreed_json(summary: &AgreementSummary) -> Value {
         "reveal": summary.reveal,
         "reveal_to": summary.reveal_to,
         "pad_to": summary.pad_to,
+        "fixation_rounding": summary.fixation_rounding,
         "limit_per_scanpath": summary.limit.limits.map(|(least, most)| [least, most]),
         "limit_is_default": summary.limit.is_default(),
         "default_limit_per_scanpath": summary.limit.defaults.map(|(least, most)| [least, most]),

@@ -37,6 +37,7 @@ mod relay;
 mod report;
 mod report_browser;
 mod reveal;
+mod rounded_fixations;
 #[path = "../../../../fuzz/src/scripts.rs"]
 #[allow(
     unreachable_pub,

@@ -5,7 +5,7 @@ mod thresholds;
 mod traffic;
 mod vectors;
 
-pub(crate) use measures::measures;
+pub(crate) use measures::{measures, rounded_fixations};
 
 use crate::{
     Engine, Job, Link, PaillierOptions, PairRule, ProtocolError, Role, Spec, Value, Work,

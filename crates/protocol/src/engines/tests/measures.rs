@@ -91,3 +91,47 @@ pub(crate) fn measures() -> Vec<Metric> {
         crqa(near, 2, &[corm], Undefined::Zero),
     ]
 }
+
+/// Measures of fixations that are rounded to cells of a screen of 1920 × 1080 pixels, as in the tables of `docs/engines.md`: a grid of
+/// 32 × 18, or for ScaSim of 16 × 9 and five durations.
+pub(crate) fn rounded_fixations() -> [Metric; 5] {
+    let points = Points::Cells {
+        grid: Grid::new(32, 18).unwrap(),
+        width: 60.0,
+        height: 60.0,
+    };
+    [
+        Metric::Dtw(Dtw {
+            points,
+            divisor: PathDivisor::None,
+            scale: None,
+        }),
+        Metric::Frechet(Frechet { points }),
+        Metric::Hausdorff(Hausdorff { points }),
+        Metric::Crqa(Crqa {
+            rule: RecurrenceRule::Within {
+                points,
+                radius: 100.0,
+            },
+            line: 2,
+            outputs: vec![CrqaOutput::Rec, CrqaOutput::Det],
+            undefined: Undefined::Missing,
+            rounded: true,
+        }),
+        Metric::ScaSim(ScaSim {
+            view: View {
+                center: [960.0, 540.0],
+                pixel: [53.0 / 1920.0, 30.0 / 1080.0],
+                distance: 60.0,
+            },
+            modulator: 0.83,
+            divisor: DurationDivisor::None,
+            classes: Some(DurationClasses {
+                grid: Grid::new(16, 9).unwrap(),
+                screen: [1920.0, 1080.0],
+                durations: vec![100.0, 200.0, 300.0, 500.0, 800.0],
+                scale: 1,
+            }),
+        }),
+    ]
+}

@@ -3,7 +3,7 @@
 use super::channels::Recorder;
 use super::*;
 use crate::engines::alignment::scoring::Scoring;
-use crate::engines::tests::measures;
+use crate::engines::tests::{measures, rounded_fixations};
 use crate::{Capability, Reveal, Unsupported};
 use veilpath_channel::Counted;
 use veilpath_metrics::{
@@ -154,7 +154,8 @@ fn numbers_that_need_lengths_are_refused_where_lengths_are_hidden() {
     assert_eq!(refusals, 8);
 }
 
-/// The table of `docs/engines.md`: AND gates and bytes of a cell for a grid of 7 × 7 and scanpaths of 100 letters.
+/// The table of `docs/engines.md`: AND gates and bytes of a cell for a grid of 7 × 7, or rounded fixations, and scanpaths of 100
+/// letters.
 #[test]
 fn cells_cost_the_documented_gates_and_bytes() {
     let grid = Grid::new(7, 7).unwrap();
@@ -174,15 +175,27 @@ fn cells_cost_the_documented_gates_and_bytes() {
         divisor: PathDivisor::None,
         scale: None,
     });
-    let random = |seed: u64| {
+    let random = |seed: u64, alphabet: Alphabet| {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
-        let letters = |_| (0..100).map(|_| rng.random_range(0..49)).collect();
+        let size = u16::try_from(alphabet.size()).unwrap();
+        let letters = |_| (0..100).map(|_| rng.random_range(0..size)).collect();
         let mut cohort = cohort(&(0..2).map(letters).collect::<Vec<_>>());
-        cohort.alphabet = Alphabet::letters(49).unwrap();
+        cohort.alphabet = alphabet;
         cohort
     };
-    let (a, b) = (random(1), random(2));
+    let [
+        rounded_dtw,
+        rounded_frechet,
+        rounded_hausdorff,
+        rounded_crqa,
+        scasim,
+    ] = rounded_fixations();
     for (metric, gates, bytes) in [
+        (rounded_dtw, 89, 3760),
+        (rounded_frechet, 54, 2412),
+        (rounded_hausdorff, 36, 1836),
+        (rounded_crqa, 4, 204),
+        (scasim, 52, 2604),
         (Metric::SequenceScore, 5, 181),
         (dtw, 84, 2790),
         (Metric::Frechet(Frechet { points }), 30, 1012),
@@ -191,7 +204,12 @@ fn cells_cost_the_documented_gates_and_bytes() {
         (crqa(&[rec, det]), 4, 141),
         (crqa(&[rec, det, lam, corm]), 10, 352),
     ] {
-        let comparison = Comparison::new(metric.clone(), a.alphabet).unwrap();
+        let alphabet = match metric.quantisation() {
+            None => Alphabet::letters(49).unwrap(),
+            Some(rounded) => rounded.alphabet().unwrap(),
+        };
+        let (a, b) = (random(1, alphabet), random(2, alphabet));
+        let comparison = Comparison::new(metric.clone(), alphabet).unwrap();
         assert_eq!(super::super::and_gates_per_cell(&comparison, 100), gates);
         let (left, right) = memory_pair();
         let ends = (Counted::new(left), Counted::new(right));
