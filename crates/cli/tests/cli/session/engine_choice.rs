@@ -6,9 +6,9 @@ use serde_json::Value;
 /// Two cohorts with more letters than the engine shares can look up.
 fn with_many_letters() -> Pair {
     let pair = Pair::new();
-    let head = "# veilpath cohort 1\n# alphabet: numbers 600\nparticipant,scanpath\n";
-    pair.folder.file("a.csv", format!("{head}P1,1 2 599\n"));
-    pair.folder.file("b.csv", format!("{head}Q1,1 3 599\n"));
+    let head = "# veilpath cohort 1\n# alphabet: numbers 1100\nparticipant,scanpath\n";
+    pair.folder.file("a.csv", format!("{head}P1,1 2 1099\n"));
+    pair.folder.file("b.csv", format!("{head}Q1,1 3 1099\n"));
     pair
 }
 
@@ -19,7 +19,7 @@ fn shares_refuses_large_alphabets_before_anything_is_sent() {
         "compare", "a.csv", "b.csv", "--engine", "shares", "--format", "csv",
     ]);
     let said = compare.refused();
-    assert!(said.contains("512") && said.contains("600"), "{said}");
+    assert!(said.contains("1024") && said.contains("1100"), "{said}");
     // Nobody has connected.
     let mut host = pair.host(&["--engine", "shares", "--estimate"]);
     assert!(host.ends_within(std::time::Duration::from_secs(20)));
@@ -43,7 +43,7 @@ fn auto_does_without_an_engine_that_cannot_run() {
     }
     let compare = "compare a.csv b.csv --engine auto --format csv";
     let ran = pair.folder.run(&compare.split(' ').collect::<Vec<_>>());
-    assert!(ran.stderr.contains("engine: garbled") && ran.stderr.contains("512"));
+    assert!(ran.stderr.contains("engine: garbled") && ran.stderr.contains("1024"));
     ran.ok();
 }
 
