@@ -58,6 +58,7 @@ fn side(
         rule: spec.pairs,
         labels: [&labels[0], &labels[1]],
         own_groups: Some(&groups),
+        peer_groups: None,
         sizes: [sizes.clone(), sizes],
         minimum: 2,
         coins: [7; 32],

@@ -145,6 +145,7 @@ fn group_shares(spec: &Spec, role: Role, channel: &mut dyn Channel) -> Ended {
         rule: spec.pairs,
         labels: [&labels, &labels],
         own_groups: Some(&groups),
+        peer_groups: Some(&groups),
         sizes: [sizes.clone(), sizes],
         minimum: 2,
         coins: [7; 32],

@@ -1,7 +1,7 @@
 //! The distinguisher on answers about groups: does a side's view tell which of two inputs the other side had?
 //!
 //! The inputs are two sets of scanpaths and labels that agree in everything that both sides may know: ids, lengths, names and sizes of
-//! groups, and the answer. The view is the messages of the statistics, this side's halves of the pairs' numbers and its shares of the
+//! groups, labels if these are published, and the answer. The view is the messages of the statistics, this side's halves of the pairs' numbers and its shares of the
 //! answer.
 
 use crate::AuditError;
@@ -190,7 +190,15 @@ fn with_equal_answers(
         let other = cohort(rng)?;
         let (host, join) = by_role(seen_by, fixed, &other);
         let outcome = compare_locally_with_coins(plain.clone(), host, join, COINS, &())?;
-        let answer = format!("{:?}", outcome.answers);
+        let mut answer = format!("{:?}", outcome.answers);
+        if spec
+            .reveal
+            .group_question()
+            .is_some_and(GroupQuestion::publishes_groups)
+        {
+            let groups = other.entries.iter().map(|entry| &entry.group);
+            answer += &format!("{:?}", groups.collect::<Vec<_>>());
+        }
         match known.remove(&answer) {
             Some(earlier) if earlier.entries != other.entries => return Ok([earlier, other]),
             _ => known.insert(answer, other),
@@ -234,9 +242,9 @@ fn run(
     let pairs = pairs_of(spec.pairs, host, join);
     let lengths = vec![LENGTH; PARTICIPANTS];
     let side = |role: Role, mut channel: Recorder| -> Result<View, ProtocolError> {
-        let (cohort, groups) = match role {
-            Role::Host => (host, &groups[0]),
-            Role::Join => (join, &groups[1]),
+        let (cohort, groups, peer_groups) = match role {
+            Role::Host => (host, &groups[0], &groups[1]),
+            Role::Join => (join, &groups[1], &groups[0]),
         };
         let own: Vec<&Scanpath> = cohort.entries.iter().map(|entry| &entry.scanpath).collect();
         let job = || Job::new(spec, role, &own, lengths.len(), &pairs)?.with_peer_lengths(&lengths);
@@ -246,6 +254,7 @@ fn run(
             rule: spec.pairs,
             labels: [&labels[0], &labels[1]],
             own_groups: Some(groups),
+            peer_groups: question.publishes_groups().then_some(&peer_groups[..]),
             sizes: sizes.clone(),
             minimum: 0,
             coins: COINS,

@@ -19,7 +19,9 @@ pub(crate) struct RevealArgs {
     ///   nearest:K,rate  only how often that is its own group
     ///   histogram:BINS  how many pairs are in each of BINS ranges
     /// test:groups,N and test:sites,N use N permutations instead of 1000.
-    /// groups, test:groups and nearest need a column `group` in the cohorts
+    /// groups, test:groups and nearest need a column `group` in the cohorts.
+    /// groups,published and test:groups,published (or ,N,published) also tell
+    /// each side which participant of the other belongs to which group
     #[arg(long, value_name = "WHAT", default_value = "score", value_parser = reveal, verbatim_doc_comment)]
     pub(crate) reveal: Reveal,
 
@@ -33,6 +35,9 @@ fn reveal(text: &str) -> Result<Reveal, String> {
     text.parse().map_err(|error| {
         let (word, rest) = text.split_once(':').unwrap_or((text, ""));
         match (word, rest.split(',').next().unwrap_or_default()) {
+            ("test", "sites") if rest.ends_with(",published") => {
+                "test:sites has no groups to publish".into()
+            }
             ("test", "sites" | "groups") => format!(
                 "expected a number of permutations from 1 to {}, as in test:groups,1000",
                 GroupQuestion::MAX_PERMUTATIONS
@@ -70,5 +75,11 @@ mod tests {
             assert!(message.contains(expected), "{text}: {message}");
         }
         assert!(reveal("test:groups,999").is_ok());
+        assert!(reveal("test:groups,999,published").is_ok());
+        assert!(
+            reveal("test:sites,published")
+                .unwrap_err()
+                .contains("publish")
+        );
     }
 }

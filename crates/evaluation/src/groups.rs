@@ -141,9 +141,12 @@ pub fn run(options: &Options, step: &mut dyn FnMut()) -> Result<Report, Error> {
 /// Both tests, and one of each other answer that takes more than local sums.
 fn questions(permutations: u32) -> [GroupQuestion; QUESTIONS] {
     [
-        GroupQuestion::TestGroups { permutations },
+        GroupQuestion::TestGroups {
+            permutations,
+            published: false,
+        },
         GroupQuestion::TestSites { permutations },
-        GroupQuestion::Groups,
+        GroupQuestion::Groups { published: false },
         GroupQuestion::Nearest {
             k: 5,
             rate_only: true,

@@ -13,7 +13,10 @@ pub enum GroupQuestion {
         overall: bool,
     },
     /// The mean of each group of one side with each group of the other.
-    Groups,
+    Groups {
+        /// Whether both sides publish who belongs to which group.
+        published: bool,
+    },
     /// Whether participants of the same site are more alike than participants of different sites.
     TestSites {
         /// The number of permutations.
@@ -23,6 +26,8 @@ pub enum GroupQuestion {
     TestGroups {
         /// The number of permutations.
         permutations: u32,
+        /// Whether both sides publish who belongs to which group.
+        published: bool,
     },
     /// For each scanpath of the host, the majority group of its nearest scanpaths of the joining side.
     Nearest {
@@ -41,9 +46,12 @@ pub enum GroupQuestion {
 /// A text that is not a question.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "expected mean, mean:overall, groups, test:sites, test:groups, nearest:K, nearest:K,rate or histogram:BINS"
+    "expected mean, mean:overall, groups, test:sites, test:groups, nearest:K, nearest:K,rate or histogram:BINS; groups and test:groups also with ,published"
 )]
 pub struct UnknownQuestion;
+
+/// The end of a question whose groups are published.
+const PUBLISHED: &str = ",published";
 
 impl GroupQuestion {
     /// The default number of permutations.
@@ -66,9 +74,30 @@ impl GroupQuestion {
     /// Whether it needs the groups of the host, and those of the joining side.
     pub fn sides_with_groups(self) -> [bool; 2] {
         match self {
-            Self::Groups | Self::TestGroups { .. } => [true; 2],
+            Self::Groups { .. } | Self::TestGroups { .. } => [true; 2],
             Self::Nearest { rate_only, .. } => [rate_only, true],
             Self::Mean { .. } | Self::TestSites { .. } | Self::Histogram { .. } => [false; 2],
+        }
+    }
+
+    /// Whether each side tells the other who belongs to which group.
+    pub fn publishes_groups(self) -> bool {
+        matches!(
+            self,
+            Self::Groups { published: true }
+                | Self::TestGroups {
+                    published: true,
+                    ..
+                }
+        )
+    }
+
+    /// Whether everything that it adds up has coefficients that both sides know: labels are sites, or published, or there are none.
+    pub fn has_public_coefficients(self) -> bool {
+        match self {
+            Self::Mean { .. } | Self::TestSites { .. } => true,
+            Self::Groups { published } | Self::TestGroups { published, .. } => published,
+            Self::Nearest { .. } | Self::Histogram { .. } => false,
         }
     }
 
@@ -87,7 +116,7 @@ impl GroupQuestion {
     pub(crate) fn scores_participants(self) -> bool {
         matches!(
             self,
-            Self::Groups | Self::TestSites { .. } | Self::TestGroups { .. }
+            Self::Groups { .. } | Self::TestSites { .. } | Self::TestGroups { .. }
         )
     }
 
@@ -102,17 +131,23 @@ impl GroupQuestion {
     /// The number of permutations of a test.
     pub fn permutations(self) -> Option<u32> {
         match self {
-            Self::TestSites { permutations } | Self::TestGroups { permutations } => {
+            Self::TestSites { permutations } | Self::TestGroups { permutations, .. } => {
                 Some(permutations)
             }
             _ => None,
         }
     }
 
+    /// What each side tells the other about its participants besides, in words; `None` if it publishes nothing.
+    pub fn published_in_words(self) -> Option<&'static str> {
+        self.publishes_groups()
+            .then_some("each side tells the other who belongs to which group")
+    }
+
     /// How the numbers of an answer are rounded before they are opened, in words; `None` if they are not.
     pub fn rounding(self) -> Option<&'static str> {
         match self {
-            Self::Mean { .. } | Self::Groups => Some(
+            Self::Mean { .. } | Self::Groups { .. } => Some(
                 "means are rounded to 14 bits before they are opened, similarities to about 0.0001",
             ),
             Self::TestSites { .. } | Self::TestGroups { .. } => Some(
@@ -127,8 +162,10 @@ impl GroupQuestion {
         match self {
             Self::Mean { overall: false } => "one mean for each stimulus".into(),
             Self::Mean { overall: true } => "one mean over all pairs".into(),
-            Self::Groups => "one mean for each pair of groups, and the sizes of groups".into(),
-            Self::TestSites { permutations } | Self::TestGroups { permutations } => {
+            Self::Groups { .. } => {
+                "one mean for each pair of groups, and the sizes of groups".into()
+            }
+            Self::TestSites { permutations } | Self::TestGroups { permutations, .. } => {
                 format!("one statistic and its p value from {permutations} permutations")
             }
             Self::Nearest {
@@ -161,6 +198,10 @@ impl FromStr for GroupQuestion {
             None => Ok(Self::DEFAULT_PERMUTATIONS),
             Some(text) => number(text, Self::MAX_PERMUTATIONS),
         };
+        let (text, published) = match text.strip_suffix(PUBLISHED) {
+            Some(text) => (text, true),
+            None => (text, false),
+        };
         let (word, rest) = match text.split_once(':') {
             None => (text, None),
             Some((word, rest)) => (word, Some(rest)),
@@ -169,15 +210,16 @@ impl FromStr for GroupQuestion {
             None => (rest, None),
             Some((rest, option)) => (Some(rest), Some(option)),
         };
-        Ok(match (word, rest, option) {
+        let question = match (word, rest, option) {
             ("mean", None, None) => Self::Mean { overall: false },
             ("mean", Some("overall"), None) => Self::Mean { overall: true },
-            ("groups", None, None) => Self::Groups,
+            ("groups", None, None) => Self::Groups { published },
             ("test", Some("sites"), option) => Self::TestSites {
                 permutations: permutations(option)?,
             },
             ("test", Some("groups"), option) => Self::TestGroups {
                 permutations: permutations(option)?,
+                published,
             },
             ("nearest", Some(k), None | Some("rate")) => Self::Nearest {
                 k: number(k, Self::MAX_K)?,
@@ -187,28 +229,37 @@ impl FromStr for GroupQuestion {
                 bins: number(bins, Self::MAX_BINS)?,
             },
             _ => return Err(UnknownQuestion),
-        })
+        };
+        match question.publishes_groups() == published {
+            true => Ok(question),
+            // Nothing is published that the answer has no use for.
+            false => Err(UnknownQuestion),
+        }
     }
 }
 
 impl fmt::Display for GroupQuestion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (test, permutations) = match *self {
-            Self::Mean { overall: false } => return f.write_str("mean"),
-            Self::Mean { overall: true } => return f.write_str("mean:overall"),
-            Self::Groups => return f.write_str("groups"),
+        match *self {
+            Self::Mean { overall: false } => f.write_str("mean"),
+            Self::Mean { overall: true } => f.write_str("mean:overall"),
+            Self::Groups { .. } => f.write_str("groups"),
             Self::Nearest {
                 k,
                 rate_only: false,
-            } => return write!(f, "nearest:{k}"),
-            Self::Nearest { k, rate_only: true } => return write!(f, "nearest:{k},rate"),
-            Self::Histogram { bins } => return write!(f, "histogram:{bins}"),
-            Self::TestSites { permutations } => ("test:sites", permutations),
-            Self::TestGroups { permutations } => ("test:groups", permutations),
-        };
-        match permutations {
-            Self::DEFAULT_PERMUTATIONS => f.write_str(test),
-            permutations => write!(f, "{test},{permutations}"),
+            } => write!(f, "nearest:{k}"),
+            Self::Nearest { k, rate_only: true } => write!(f, "nearest:{k},rate"),
+            Self::Histogram { bins } => write!(f, "histogram:{bins}"),
+            Self::TestSites { .. } => f.write_str("test:sites"),
+            Self::TestGroups { .. } => f.write_str("test:groups"),
+        }?;
+        match self.permutations() {
+            None | Some(Self::DEFAULT_PERMUTATIONS) => {}
+            Some(permutations) => write!(f, ",{permutations}")?,
+        }
+        match self.publishes_groups() {
+            true => f.write_str(PUBLISHED),
+            false => Ok(()),
         }
     }
 }
@@ -236,9 +287,13 @@ mod tests {
             "mean",
             "mean:overall",
             "groups",
+            "groups,published",
             "test:sites",
+            "test:sites,20",
             "test:groups",
             "test:groups,9999",
+            "test:groups,published",
+            "test:groups,9999,published",
             "nearest:7",
             "nearest:7,rate",
             "histogram:20",
@@ -259,6 +314,13 @@ mod tests {
             "nearest:3,label",
             "histogram:1001",
             "histogram:3,4",
+            "mean,published",
+            "test:sites,published",
+            "nearest:7,published",
+            "nearest:7,rate,published",
+            "histogram:3,published",
+            "groups,published,published",
+            "test:groups,published,9999",
         ] {
             assert!(text.parse::<GroupQuestion>().is_err(), "{text}");
         }

@@ -32,6 +32,9 @@ pub fn in_words(
         let words = words.chain(question.rounding().map(String::from));
         let words: Vec<String> = words.collect();
         said.push(("Revealed about groups", format!("{}.", words.join("; "))));
+        if let Some(published) = question.published_in_words() {
+            said.push(("Published", format!("{published}.")));
+        }
     }
     if !in_the_clear {
         said.push(("Results go to", reveal_to(spec.reveal_to, names)));

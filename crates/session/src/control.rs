@@ -33,6 +33,7 @@ pub(crate) enum Tag {
     Wait = 14,
     Decline = 15,
     Answer = 16,
+    Labels = 17,
 }
 
 impl Tag {
@@ -53,6 +54,7 @@ impl Tag {
             Tag::Kept => 0,
             Tag::Groups => 64 << 10,
             Tag::Answer => 8 * MAX_SCANPATHS,
+            Tag::Labels => MAX_SCANPATHS,
             Tag::Roster => 1 << 20,
             Tag::Statements => MAX_PAIRS.div_ceil(2) as usize,
         }
@@ -74,6 +76,7 @@ impl Tag {
             Tag::Coins => "Coins",
             Tag::Kept => "Kept",
             Tag::Answer => "Answer",
+            Tag::Labels => "Labels",
             Tag::Wait => "Wait",
             Tag::Decline => "Decline",
         }
@@ -234,6 +237,23 @@ pub(crate) fn exchange<T: Serialize + DeserializeOwned>(
             theirs
         }
     }
+}
+
+/// Both sides send bytes, in the same order.
+pub(crate) fn exchange_bytes(
+    channel: &mut dyn Channel,
+    role: Role,
+    tag: Tag,
+    ours: &[u8],
+) -> Result<Vec<u8>, SessionError> {
+    if role == Role::Host {
+        send_bytes(channel, tag, ours)?;
+    }
+    let theirs = receive_bytes(channel, tag)?;
+    if role == Role::Join {
+        send_bytes(channel, tag, ours)?;
+    }
+    Ok(theirs)
 }
 
 /// Sends a Decline instead of the next message.

@@ -101,7 +101,7 @@ impl AgreedSession {
         if let Some((ledger, charge)) = self.agreement.learned_pairs.take() {
             ledger.charge(charge)?;
         }
-        self.open_coins()?;
+        self.open_committed()?;
         self.describe()?;
         self.resend()?;
         self.compare(observer)?;
@@ -132,13 +132,13 @@ impl AgreedSession {
         Ok(())
     }
 
-    /// Opens the coins of a test, once it starts.
-    fn open_coins(&mut self) -> Result<(), SessionError> {
+    /// Opens the coins of a test and published labels, once it starts.
+    fn open_committed(&mut self) -> Result<(), SessionError> {
         let (session, agreement) = (&mut self.session, &mut self.agreement);
         match &mut agreement.group {
             None => Ok(()),
             Some(group) => {
-                group.open_coins(session.role, &mut agreement.journal, &mut session.channel)
+                group.open_committed(session.role, &mut agreement.journal, &mut session.channel)
             }
         }
     }

@@ -91,6 +91,12 @@ impl Writer<'_> {
         self.kind().is_some_and(AnswerKind::is_about_groups)
     }
 
+    /// Whether each side tells the other who belongs to which group.
+    fn publishes_groups(&self) -> bool {
+        let question = self.plan.reveal.group_question();
+        question.is_some_and(GroupQuestion::publishes_groups)
+    }
+
     /// Whether scanpaths stay where they are.
     fn is_protected(&self) -> bool {
         self.plan.engine.representative() != Engine::Plain
@@ -202,11 +208,17 @@ impl Writer<'_> {
             Some(AnswerKind::Groups) => {
                 "The answer is a mean score for each pair of groups, for example patients of one institution and controls of the other. No score of a single pair is disclosed, nor who belongs to which group."
             }
+            Some(AnswerKind::PublishedGroups) => {
+                "The answer is a mean score for each pair of groups, for example patients of one institution and controls of the other. No score of a single pair is disclosed. Both institutions have agreed to tell each other who belongs to which group."
+            }
             Some(AnswerKind::TestSites) => {
                 "The answer is one number and its p-value: whether scanpaths are more alike within an institution than between the two. No score of a single pair is disclosed."
             }
             Some(AnswerKind::TestGroups) => {
                 "The answer is one number and its p-value: whether scanpaths are more alike within a group of participants than between groups. No score of a single pair is disclosed, nor who belongs to which group."
+            }
+            Some(AnswerKind::PublishedTestGroups) => {
+                "The answer is one number and its p-value: whether scanpaths are more alike within a group of participants than between groups. No score of a single pair is disclosed. Both institutions have agreed to tell each other who belongs to which group."
             }
             Some(AnswerKind::Nearest) => {
                 "The answer says to which group the most similar scanpaths of the other institution belong, for each scanpath or as the share of correct assignments."
@@ -243,7 +255,9 @@ impl Writer<'_> {
             lengths,
         ];
         let question = self.plan.reveal.group_question();
-        if question.is_some_and(GroupQuestion::needs_groups) {
+        if self.publishes_groups() {
+            items.push("each tells the other the group of every single participant; with a group such as \"patients\" that is information about health".into());
+        } else if question.is_some_and(GroupQuestion::needs_groups) {
             items.push("both see the names and sizes of the groups".into());
         }
         items.push(match self.plan.engine.representative() {
@@ -358,6 +372,9 @@ impl Writer<'_> {
             (_, false) => "scores or bits of single pairs are information about single people, at both institutions; many of them together say more than each alone".into(),
             (_, true) => "answers about groups are about several people at once; whether they are still personal data depends on the groups and on what else is known, and has to be judged for the case at hand".into(),
         });
+        if self.publishes_groups() {
+            items.push("the group of a participant is personal data, and after the session both institutions have it, under the ids or pseudonyms above; publishing it cannot be undone".into());
+        }
         vec![
             Block::List(items),
             paragraph(
@@ -408,8 +425,12 @@ impl Writer<'_> {
             true => "a pseudonym",
             false => "its id in our study",
         };
+        let group = match self.publishes_groups() {
+            true => ", and the group of our study that you are in",
+            false => "",
+        };
         Block::Quote(format!(
-            "We would like to compare the recording of your eye movements with recordings of {}. {stays}. {answer}. The partner also learns how many recordings we have{lengths}; for each it sees {ids}. You can withdraw your consent at any time, without giving reasons and without disadvantages. Your recording is then not used in later comparisons, but results that were already disclosed cannot be called back. Questions: {contact}.",
+            "We would like to compare the recording of your eye movements with recordings of {}. {stays}. {answer}. The partner also learns how many recordings we have{lengths}; for each it sees {ids}{group}. You can withdraw your consent at any time, without giving reasons and without disadvantages. Your recording is then not used in later comparisons, but results that were already disclosed cannot be called back. Questions: {contact}.",
             self.partners(),
         ))
     }

@@ -6,8 +6,15 @@ use veilpath_protocol::{Engine, GroupQuestion};
 /// 255 ± 23 for bytes with the same distribution.
 const TOO_LARGE: f64 = 255.0 + 7.0 * 22.6;
 
-fn questions() -> [GroupQuestion; 4] {
-    ["groups", "test:groups,8", "nearest:3,rate", "histogram:3"].map(|it| it.parse().unwrap())
+fn questions() -> [GroupQuestion; 5] {
+    [
+        "groups",
+        "test:groups,8",
+        "test:groups,8,published",
+        "nearest:3,rate",
+        "histogram:3",
+    ]
+    .map(|it| it.parse().unwrap())
 }
 
 #[test]
@@ -17,7 +24,7 @@ fn inputs_with_the_same_answer_are_not_distinguished() {
     for (engine, question) in questions()
         .map(|it| (Engine::Shares, it))
         .into_iter()
-        .chain([(Engine::Garbled, GroupQuestion::Groups)])
+        .chain([(Engine::Garbled, GroupQuestion::Groups { published: false })])
     {
         for side in look(engine, question, 16, 3).unwrap() {
             let case = format!("{question} by {engine:?}, seen by {}", side.seen.seen_by);
@@ -56,7 +63,15 @@ fn without_mask(own: &mut View, other: &View) {
 #[test]
 fn numbers_without_masks_are_found() {
     let flaw: Flaw<'_> = &without_mask;
-    for side in look_with(Engine::Shares, GroupQuestion::Groups, 40, 3, flaw).unwrap() {
+    for side in look_with(
+        Engine::Shares,
+        GroupQuestion::Groups { published: false },
+        40,
+        3,
+        flaw,
+    )
+    .unwrap()
+    {
         assert_eq!(side.seen.distinguished, 1.0, "{}", side.seen.seen_by);
         assert!(side.kept_chi_square > TOO_LARGE, "{}", side.kept_chi_square);
     }

@@ -207,6 +207,9 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
         Engine::Plain => "; the host sees every scanpath of the joining side",
         _ => "",
     };
+    let published = summary.reveal.group_question();
+    let published = published.and_then(|question| question.published_in_words());
+    let published = published.map_or_else(String::new, |words| format!("; {words}"));
     let precision = summary.error_bound.map_or_else(String::new, |bound| {
         let bound = units::error_bound(bound);
         let near = match summary.reveal {
@@ -233,8 +236,10 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
         name,
         &format!(
             "agreed: {} of the host, {} of the joining side, {}{known}\n\
-             revealed: {}{to}; {lengths}{scanpaths}\n\
-             {rounding}{precision}{engine}limit: {}\n\
+             revealed: {}{to}; {lengths}{scanpaths}{published}
+\
+             {rounding}{precision}{engine}limit: {}
+\
              estimate: {}, {} to the host, {} to the joining side, {}, {}\n\
              connection: {}",
             counted(summary.host_scanpaths, "scanpath"),

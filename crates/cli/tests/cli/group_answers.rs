@@ -102,6 +102,8 @@ fn the_coins_of_a_private_test_give_its_p_value_in_the_clear() {
         result["answers"][0].clone()
     });
     assert_eq!(answers[0], answers[1]);
+    // Permuted values are equations in the scores, so there is no null distribution.
+    assert!(answers[0].get("null").is_none_or(|it| it.is_null()));
     let coins = answers[0]["coins"].as_str().unwrap();
     let clear =
         format!("compare a.csv b.csv --reveal test:groups,49 --coins {coins} --format json");
@@ -225,6 +227,7 @@ fn answers_beyond_the_policy_are_refused_with_its_line() {
     for (change, reveal, line) in [
         (("2099", "2020"), "mean", "line 1, expires"),
         (("", ""), "test:groups,99", "line 3, answers"),
+        (("", ""), "groups,published", "line 3, answers"),
     ] {
         policy(change);
         let call = format!(
@@ -242,6 +245,52 @@ fn answers_beyond_the_policy_are_refused_with_its_line() {
         format!("policy document --policy policy.toml --peer {join_key} --reveal mean:overall");
     let document = alone(&pair, Side::Host, &document).ok();
     assert!(document.contains("at least 4 participants"), "{document}");
+}
+
+/// Only if both sides and the policy say so; the agreement, the record, the result and the document name it.
+#[test]
+fn groups_are_published_if_both_sides_ask_for_it() {
+    let pair = pair();
+    let join_key = pair.fingerprint(Side::Join);
+    let policy = format!(
+        "expires = 2099-12-31\nmetrics = [\"levenshtein\"]\nanswers = [\"test:groups,published\"]\n\
+         [[partners]]\nname = \"Other\"\nfingerprint = \"{join_key}\"\n"
+    );
+    pair.folder.file("policy.toml", policy);
+    let reveal = "test:groups,49,published";
+    let flags = ["--engine", "shares", "--reveal", reveal, "--format", "json"];
+    let policy = ["--policy", "policy.toml"];
+    // One side alone.
+    let secret = ["--reveal", "test:groups,49"];
+    let [host, join] = pair.run(&flags[..2], &[&flags[2..4], &policy].concat(), &secret);
+    for ran in [host, join] {
+        assert_eq!(ran.code, 3, "{}", ran.stderr);
+        assert!(ran.stderr.contains(reveal), "{}", ran.stderr);
+    }
+    let answers = pair.run(&flags, &policy, &[]).map(|ran| {
+        assert!(ran.stderr.contains(reveal), "{}", ran.stderr);
+        let result = ran.json();
+        assert_eq!(result["spec"]["reveal"], reveal);
+        let revealed = result["revealed"].to_string();
+        assert_eq!(revealed.matches("which group each participant").count(), 2);
+        result["answers"][0].clone()
+    });
+    let coins = answers[0]["coins"].as_str().unwrap();
+    let clear =
+        format!("compare a.csv b.csv --reveal test:groups,49 --coins {coins} --format json");
+    let clear = &pair.folder.run(&words(&clear)).json()["answers"][0];
+    for answer in &answers {
+        assert_eq!(answer["p_value"], clear["p_value"]);
+    }
+    for side in [Side::Host, Side::Join] {
+        let record = alone(&pair, side, "record").ok();
+        assert!(record.contains("published"), "{record}");
+        alone(&pair, side, "record verify").ok();
+    }
+    let document =
+        format!("policy document --policy policy.toml --peer {join_key} --reveal {reveal}");
+    let document = alone(&pair, Side::Host, &document).ok();
+    assert!(document.contains("the group of every single participant"));
 }
 
 #[test]
@@ -275,6 +324,15 @@ fn impossible_questions_are_refused_with_advice() {
         ),
         ("a.csv b.csv --reveal test:groups --coins 12", "64"),
         ("a.csv b.csv --reveal nearest:999", "smaller K"),
+        ("a.csv b.csv --reveal mean,published", "published"),
+        (
+            "a.csv b.csv --engine paillier --reveal groups",
+            "--reveal groups,published",
+        ),
+        (
+            "a.csv b.csv --engine paillier --reveal histogram:3",
+            "--engine garbled",
+        ),
     ] {
         let call = format!("compare {call}").replace("COINS", &coins);
         let said = folder.run(&words(&call)).refused();

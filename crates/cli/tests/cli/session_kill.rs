@@ -67,6 +67,7 @@ fn killed_processes_of_the_shares_engine_lose_nothing() {
 fn killed_processes_open_one_answer_about_groups() {
     kill_answer("test:groups,300", "garbled", rounds(2));
     kill_answer("groups", "shares", rounds(1));
+    kill_answer("test:groups,300,published", "shares", rounds(1));
 }
 
 fn rounds(few: u32) -> u32 {

@@ -208,13 +208,16 @@ impl<'a> Study<'a> {
     /// What a side's view of answers about groups reveals.
     pub(super) fn group_transcripts(&self) -> Result<Vec<GroupTranscripts>, AuditError> {
         let runs = (2 * self.options.rounds).clamp(8, 40);
-        let means = GroupQuestion::Groups;
+        let means = GroupQuestion::Groups { published: false };
         let questions = [
             (Engine::Garbled, means),
             (Engine::Shares, means),
             (
                 Engine::Shares,
-                GroupQuestion::TestGroups { permutations: 20 },
+                GroupQuestion::TestGroups {
+                    permutations: 20,
+                    published: false,
+                },
             ),
             (
                 Engine::Shares,

@@ -295,7 +295,10 @@ impl Engine {
             for (_, (to, side)) in told.filter(|(is_told, _)| *is_told) {
                 // "No more" stays last.
                 let place = revealed.len().saturating_sub(1);
-                let what = format!("names and sizes of the groups of {side}");
+                let what = match question.publishes_groups() {
+                    true => format!("which group each participant of {side} belongs to"),
+                    false => format!("names and sizes of the groups of {side}"),
+                };
                 revealed.insert(
                     place,
                     Revealed {

@@ -89,10 +89,11 @@ pub(super) fn answer(
         scanpaths.iter().map(length).collect()
     };
     let side = |role: Role| {
-        let (own, theirs, groups) = match role {
-            Role::Host => (a.1, b.1, &groups[0]),
-            Role::Join => (b.1, a.1, &groups[1]),
+        let (own, theirs, groups, peer_groups) = match role {
+            Role::Host => (a.1, b.1, &groups[0], &groups[1]),
+            Role::Join => (b.1, a.1, &groups[1], &groups[0]),
         };
+        let peer_groups = peer_groups.as_deref();
         Side {
             spec,
             role,
@@ -105,6 +106,7 @@ pub(super) fn answer(
                 rule: spec.pairs,
                 labels: [&labels[0], &labels[1]],
                 own_groups: groups.as_deref(),
+                peer_groups: peer_groups.filter(|_| question.publishes_groups()),
                 sizes: sizes.clone(),
                 // Nothing leaves this machine.
                 minimum: 0,

@@ -50,7 +50,7 @@ fn exact_numbers(
             }
             sums
         }
-        GroupQuestion::Groups => {
+        GroupQuestion::Groups { .. } => {
             let counts = [0, 1].map(|side| host.sizes[side].0.len());
             let labels = [&host.own_labels[..], &join.own_labels[..]];
             let sums = group_sums(&matrix()?, labels, counts)?;

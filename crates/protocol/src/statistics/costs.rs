@@ -125,14 +125,26 @@ impl GroupQuestion {
         let permutations = u64::from(self.permutations().unwrap_or(0));
         match self {
             Self::Mean { .. } => {}
-            Self::Groups => operations.products(group.groups * group.groups / 4 * more),
+            Self::Groups { published: true } => {}
+            Self::Groups { published: false } => {
+                operations.products(group.groups * group.groups / 4 * more)
+            }
             Self::TestSites { .. } => {
                 let all = (host + join).saturating_mul(host + join) / 2;
                 operations.terms += permutations.saturating_mul(all);
                 operations.signs(permutations, sum_bits);
                 operations.lift(permutations, 1);
             }
-            Self::TestGroups { .. } => {
+            Self::TestGroups {
+                published: true, ..
+            } => {
+                operations.terms += permutations.saturating_mul(crossed);
+                operations.signs(permutations, sum_bits);
+                operations.lift(permutations, 1);
+            }
+            Self::TestGroups {
+                published: false, ..
+            } => {
                 let others = group.groups.div_ceil(2).saturating_sub(1).max(1);
                 operations.terms += permutations
                     .saturating_mul(crossed)

@@ -1,4 +1,4 @@
-//! Sums by public keys, and by labels that each side keeps secret.
+//! Sums by keys and labels that both sides know, and by labels that each side keeps secret.
 
 use super::{Numbers, OnShares, OwnLabels, at_once, sums_by_label};
 use crate::{ProtocolError, Role};
@@ -12,6 +12,22 @@ pub(crate) fn sums_by_key(values: &[u64], keys: &[usize], count: usize) -> Numbe
     let mut sums = Zeroizing::new(vec![0u64; count]);
     for (value, key) in values.iter().zip(keys) {
         sums[*key] = sums[*key].wrapping_add(*value);
+    }
+    sums
+}
+
+/// The sum of this side's shares for each label of the host (rows) and of the joining side (columns), if both know all labels.
+pub(crate) fn sums_by_published_labels(
+    values: &CrossMatrix,
+    [rows, columns]: [&[usize]; 2],
+    counts: [usize; 2],
+) -> Numbers {
+    let mut sums = Zeroizing::new(vec![0u64; counts[0] * counts[1]]);
+    for (row, host) in rows.iter().enumerate() {
+        for (column, join) in columns.iter().enumerate() {
+            let sum = &mut sums[host * counts[1] + join];
+            *sum = sum.wrapping_add(values.get(row, column).cast_unsigned());
+        }
     }
     sums
 }

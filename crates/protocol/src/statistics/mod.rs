@@ -7,7 +7,7 @@
 //! | answer | what needs messages | what is opened |
 //! |---|---|---|
 //! | mean | – | a sum for each stimulus, or one |
-//! | means of groups | products of sums with the other side's labels | a sum for each pair of groups |
+//! | means of groups | products of sums with the other side's labels; nothing if labels are published | a sum for each pair of groups |
 //! | tests | such products for each permutation if labels are secret; comparisons with the observed sum | the observed statistic, and how many permutations reach it |
 //! | nearest | a sorting network for each scanpath, and votes | a group for each scanpath, or how many of these are correct |
 //! | histogram | comparisons of each pair with each edge | the counts that are not too small |

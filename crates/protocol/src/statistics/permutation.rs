@@ -4,7 +4,7 @@ use super::{Numbers, OnShares, OwnLabels, at_once, sums_by_label};
 use crate::{ProtocolError, Role};
 use veilpath_channel::Channel;
 use veilpath_mpc::shares::Factors;
-use veilpath_statistics::{Coins, Contrast, CrossMatrix, LabelTest, PairMatrix};
+use veilpath_statistics::{Coins, Contrast, CrossMatrix, CrossTest, LabelTest, PairMatrix};
 use zeroize::Zeroizing;
 
 /// What a test opens, as shares.
@@ -47,6 +47,26 @@ impl<C: Channel> OnShares<'_, C> {
         let all = values.values().iter();
         let all = all.fold(0, |sum: i64, value| sum.wrapping_add(*value));
         let observed = [observed, all].map(i64::cast_unsigned);
+        self.finish(test.contrast(), observed, &permuted, permutations)
+    }
+
+    /// The test of groups, with labels that both sides know: all sums are local.
+    pub(crate) fn test_of_published_groups(
+        &mut self,
+        test: &CrossTest,
+        values: &CrossMatrix,
+        permutations: &Permutations<'_>,
+    ) -> Result<TestShares, ProtocolError> {
+        let same = CrossTest::sum_wrapping(values, test.labels())?;
+        let mut permuted = Zeroizing::new(Vec::new());
+        for index in 0..permutations.count {
+            let [rows, columns] = test.permuted(permutations.coins, index);
+            let sum = CrossTest::sum_wrapping(values, [&rows, &columns])?;
+            permuted.push(sum.cast_unsigned());
+        }
+        let all = values.values().iter();
+        let all = all.fold(0, |sum: i64, value| sum.wrapping_add(*value));
+        let observed = [same, all].map(i64::cast_unsigned);
         self.finish(test.contrast(), observed, &permuted, permutations)
     }
 

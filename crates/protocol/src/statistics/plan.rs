@@ -23,6 +23,8 @@ pub struct GroupInputs<'a> {
     pub labels: [&'a [Label]; 2],
     /// The group of each of this side's scanpaths.
     pub own_groups: Option<&'a [String]>,
+    /// The group of each of the other side's scanpaths, once it has published them.
+    pub peer_groups: Option<&'a [String]>,
     /// The groups of the host and of the joining side, where the question needs them.
     pub sizes: [GroupSizes; 2],
     /// The smallest count that a histogram shows.
@@ -48,6 +50,8 @@ pub struct GroupPlan<'a> {
     pub(super) names: Vec<String>,
     /// The labels of this side's participants; none if the question does not need them.
     pub(super) own_labels: Vec<usize>,
+    /// The labels of the other side's participants, where these are published.
+    pub(super) peer_labels: Option<Vec<usize>>,
     pub(super) sizes: [GroupSizes; 2],
     pub(super) contrast: Option<Contrast>,
     /// The most values in a sum.
@@ -125,14 +129,17 @@ impl<'a> GroupPlan<'a> {
         let pairs = pairs.collect::<Result<Vec<_>, _>>()?;
         let linear = own_shapes.iter().map(|shape| values.linear(shape));
         let linear = linear.collect::<Result<Vec<_>, _>>()?;
-        let own_labels = match inputs.own_groups.filter(|_| question.needs_groups()) {
-            None => Vec::new(),
-            Some(groups) => {
-                let own = &layout.participants[side(job.role)];
-                let names = own_names(question, &names, job, &inputs);
-                groups_of_participants(own, groups, &names).ok_or(JobError::UnknownGroup)?
-            }
+        let labels = |role: Role, groups: &[String]| {
+            let participants = &layout.participants[side(role)];
+            let names = names_of_side(question, &names, role, &inputs);
+            groups_of_participants(participants, groups, &names).ok_or(JobError::UnknownGroup)
         };
+        let own_groups = inputs.own_groups.filter(|_| question.needs_groups());
+        let own_labels = own_groups.map(|groups| labels(job.role, groups));
+        let own_labels = own_labels.transpose()?.unwrap_or_default();
+        let peer_groups = inputs.peer_groups.filter(|_| question.publishes_groups());
+        let peer_labels = peer_groups.map(|groups| labels(job.role.other(), groups));
+        let peer_labels = peer_labels.transpose()?;
         let per_participant = match (scores_participants, uniform) {
             (true, Some(count)) => 1.0 / f64::from(count.max(1)),
             _ => 1.0,
@@ -165,6 +172,7 @@ impl<'a> GroupPlan<'a> {
             shapes,
             names,
             own_labels,
+            peer_labels,
             contrast,
             terms,
             number_bits: has_halves.then_some(values.number_bits),
@@ -225,7 +233,7 @@ impl<'a> GroupPlan<'a> {
                 }
                 FormNumbers::Means { stimuli }
             }
-            GroupQuestion::Groups => FormNumbers::Groups {
+            GroupQuestion::Groups { .. } => FormNumbers::Groups {
                 rows: sizes(0),
                 columns: sizes(1),
             },
@@ -276,6 +284,19 @@ impl<'a> GroupPlan<'a> {
         self.contrast
             .ok_or(ProtocolError::Internal("this question is not a test"))
     }
+
+    /// The labels of the host's participants and of the joining side's, where these are published.
+    pub(super) fn published_labels(&self) -> Result<Option<[&[usize]; 2]>, ProtocolError> {
+        if !self.question.publishes_groups() {
+            return Ok(None);
+        }
+        let theirs = self.peer_labels.as_deref();
+        let theirs = theirs.ok_or(ProtocolError::Internal("published groups are missing"))?;
+        Ok(Some(match self.job.role {
+            Role::Host => [&self.own_labels, theirs],
+            Role::Join => [theirs, &self.own_labels],
+        }))
+    }
 }
 
 /// The index of a side in arrays with the host first.
@@ -306,19 +327,19 @@ fn names(question: GroupQuestion, sizes: &[GroupSizes; 2]) -> Result<Vec<String>
     }
 }
 
-/// The names that this side's own labels are indices into.
-fn own_names(
+/// The names that the labels of a side are indices into.
+fn names_of_side(
     question: GroupQuestion,
     all: &[String],
-    job: &Job<'_>,
+    role: Role,
     inputs: &GroupInputs<'_>,
 ) -> Vec<String> {
     match question {
-        GroupQuestion::Groups => inputs.sizes[side(job.role)].names(),
+        GroupQuestion::Groups { .. } => inputs.sizes[side(role)].names(),
         // This question does not use them.
         GroupQuestion::Nearest {
             rate_only: false, ..
-        } if job.role == Role::Host => inputs.sizes[0].names(),
+        } if role == Role::Host => inputs.sizes[0].names(),
         _ => all.to_vec(),
     }
 }

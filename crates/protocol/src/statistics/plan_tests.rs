@@ -13,15 +13,18 @@ use rand_chacha::ChaCha20Rng;
 use veilpath_metrics::{Alphabet, Cohort, Comparison, Encoding, Entry, Metric, Scanpath};
 use veilpath_statistics::Coins;
 
+mod every_answer;
 mod precision;
 mod refusals;
 
-const QUESTIONS: [&str; 9] = [
+const QUESTIONS: [&str; 11] = [
     "mean",
     "mean:overall",
     "groups",
+    "groups,published",
     "test:sites,50",
     "test:groups,50",
+    "test:groups,50,published",
     "nearest:2",
     "nearest:3,rate",
     "histogram:4",
@@ -95,6 +98,7 @@ fn expected(spec: &Spec, a: &Cohort, b: &Cohort) -> Result<GroupAnswer, Protocol
         rule: spec.pairs,
         labels: [&names[0], &names[1]],
         own_groups: Some(&groups[side]),
+        peer_groups: question.publishes_groups().then_some(&groups[1 - side][..]),
         sizes: sizes.clone(),
         minimum: 0,
         coins: *Coins::of_number(1, 0).bytes(),
@@ -132,73 +136,6 @@ fn found(spec: &Spec, a: &Cohort, b: &Cohort) -> Result<GroupAnswer, ProtocolErr
     let outcome = compare_locally(spec.clone(), a, b, &())?;
     assert!(outcome.results.is_empty());
     Ok(outcome.answers.into_iter().next().unwrap())
-}
-
-/// Compares answers with those in the clear, for the metrics, questions and engines that `is_taken` chooses.
-fn compare_all(is_taken: impl Fn(usize, usize, Engine) -> bool) {
-    let (a, b) = (cohort(4, 1..9, 0, 1), cohort(3, 0..9, 0, 2));
-    for (number, metric) in metrics().iter().enumerate() {
-        for (place, question) in QUESTIONS.into_iter().enumerate() {
-            for engine in [Engine::Garbled, Engine::Shares] {
-                if !is_taken(number, place, engine) {
-                    continue;
-                }
-                let spec = spec(engine, metric, question, &a, &b);
-                let case = format!("{question} by {engine:?} and {metric:?}");
-                let expected = expected(&spec, &a, &b).unwrap_or_else(|e| panic!("{case}: {e}"));
-                let found = found(&spec, &a, &b).unwrap_or_else(|e| panic!("{case}: {e}"));
-                assert_eq!(found, expected, "{case}");
-            }
-        }
-    }
-}
-
-/// Whether a short run includes this case: a third of the questions for each metric, alternating between the engines.
-fn is_short(metric: usize, question: usize, engine: Engine) -> bool {
-    (metric + question).is_multiple_of(3)
-        && question.is_multiple_of(2) == (engine == Engine::Shares)
-}
-
-#[test]
-fn answers_equal_those_in_the_clear() {
-    compare_all(is_short);
-}
-
-/// The cases that the short run leaves out.
-#[test]
-#[ignore = "takes half a minute; .ci/full runs it"]
-fn every_answer_equals_the_one_in_the_clear() {
-    compare_all(|metric, question, engine| !is_short(metric, question, engine));
-}
-
-/// Compares answers by `paillier` with those in the clear, for the metrics and questions that `is_taken` chooses.
-fn compare_paillier(is_taken: impl Fn(usize, usize) -> bool) {
-    let (a, b) = (cohort(4, 0..5, 0, 9), cohort(3, 1..5, 0, 10));
-    let options = PaillierOptions::new(KeySize::Bits512, true).unwrap();
-    for (number, metric) in metrics().iter().enumerate() {
-        for (place, question) in QUESTIONS.into_iter().enumerate() {
-            if !is_taken(number, place) {
-                continue;
-            }
-            let spec = spec(Engine::Paillier(options), metric, question, &a, &b);
-            let case = format!("{question} by paillier and {metric:?}");
-            let expected = expected(&spec, &a, &b).unwrap_or_else(|e| panic!("{case}: {e}"));
-            assert_eq!(found(&spec, &a, &b).unwrap(), expected, "{case}");
-        }
-    }
-}
-
-/// Among them a local alignment, whose raw result has another offset.
-#[test]
-fn results_that_paillier_hides_give_the_same_answers() {
-    compare_paillier(|metric, question| metric * 2 % QUESTIONS.len() == question);
-}
-
-/// The cases that the short run leaves out.
-#[test]
-#[ignore = "takes a minute; .ci/full runs it"]
-fn every_result_that_paillier_hides_gives_the_same_answer() {
-    compare_paillier(|metric, question| metric * 2 % QUESTIONS.len() != question);
 }
 
 #[test]
@@ -333,8 +270,10 @@ fn costs_are_as_estimated() {
     for question in [
         "mean",
         "groups",
+        "groups,published",
         "test:sites,300",
         "test:groups,300",
+        "test:groups,300,published",
         "nearest:3,rate",
         "histogram:8",
     ] {

@@ -2,7 +2,7 @@
 
 use super::counting::PairParticipants;
 use super::form::mask;
-use super::linear::sums_by_key;
+use super::linear::{sums_by_key, sums_by_published_labels};
 use super::nearest::Nearest;
 use super::permutation::Permutations;
 use super::plan::{GroupPlan, side};
@@ -13,7 +13,7 @@ use veilpath_metrics::Scanpath;
 use veilpath_mpc::Kernel;
 use veilpath_mpc::shares::{Party, SharesSession};
 use veilpath_paillier::system_rng;
-use veilpath_statistics::{CrossMatrix, LabelTest, PairMatrix};
+use veilpath_statistics::{CrossMatrix, CrossTest, LabelTest, PairMatrix};
 use zeroize::Zeroizing;
 
 impl GroupPlan<'_> {
@@ -68,14 +68,19 @@ impl GroupPlan<'_> {
                 let count = self.layout.stimuli.len();
                 sums_by_key(values, &self.layout.stimulus_of_pair, count)
             }
-            GroupQuestion::Groups => {
+            GroupQuestion::Groups { .. } => {
+                let matrix = self.matrix(values)?;
+                if let Some(labels) = self.published_labels()? {
+                    let counts = [0, 1].map(|side: usize| self.sizes[side].0.len());
+                    return Ok(sums_by_published_labels(&matrix, labels, counts));
+                }
                 let [own, theirs] = [self.job.role, self.job.role.other()]
                     .map(|role| self.sizes[side(role)].0.len());
                 let own = OwnLabels {
                     labels: &self.own_labels,
                     count: own,
                 };
-                on_shares.group_sums(&self.matrix(values)?, &own, theirs)?
+                on_shares.group_sums(&matrix, &own, theirs)?
             }
             GroupQuestion::TestSites { .. } => {
                 let [host, join] = [0, 1].map(|side| self.layout.participants[side].len());
@@ -85,13 +90,21 @@ impl GroupPlan<'_> {
                 Zeroizing::new(vec![shares.statistic, shares.count])
             }
             GroupQuestion::TestGroups { .. } => {
-                let own = OwnLabels {
-                    labels: &self.own_labels,
-                    count: self.names.len(),
-                };
                 let (contrast, matrix) = (self.contrast()?, self.matrix(values)?);
                 let permutations = self.permutations();
-                let shares = on_shares.test_of_groups(contrast, &matrix, &own, &permutations)?;
+                let shares = match self.published_labels()? {
+                    Some(labels) => {
+                        let test = CrossTest::new(labels.map(<[usize]>::to_vec))?;
+                        on_shares.test_of_published_groups(&test, &matrix, &permutations)?
+                    }
+                    None => {
+                        let own = OwnLabels {
+                            labels: &self.own_labels,
+                            count: self.names.len(),
+                        };
+                        on_shares.test_of_groups(contrast, &matrix, &own, &permutations)?
+                    }
+                };
                 Zeroizing::new(vec![shares.statistic, shares.count])
             }
             GroupQuestion::Nearest { k, rate_only } => {

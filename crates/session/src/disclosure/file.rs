@@ -40,7 +40,11 @@ impl Cells {
         match kind {
             AnswerKind::Score | AnswerKind::Threshold => Cells::Pairs,
             AnswerKind::Mean if !overall => Cells::Stimuli,
-            AnswerKind::Groups | AnswerKind::TestGroups | AnswerKind::Nearest => Cells::Groups,
+            AnswerKind::Groups
+            | AnswerKind::TestGroups
+            | AnswerKind::PublishedGroups
+            | AnswerKind::PublishedTestGroups
+            | AnswerKind::Nearest => Cells::Groups,
             _ => Cells::One,
         }
     }
@@ -49,9 +53,11 @@ impl Cells {
 impl Weights {
     pub(super) fn of(kind: AnswerKind) -> Self {
         match kind {
-            AnswerKind::Groups | AnswerKind::TestSites | AnswerKind::TestGroups => {
-                Weights::Participants
-            }
+            AnswerKind::Groups
+            | AnswerKind::TestSites
+            | AnswerKind::TestGroups
+            | AnswerKind::PublishedGroups
+            | AnswerKind::PublishedTestGroups => Weights::Participants,
             _ => Weights::Scanpaths,
         }
     }

@@ -384,6 +384,13 @@ fn answers_have_the_words_of_plans() {
     assert_eq!(of("sum"), None);
     assert_eq!(of("mean"), Some((AnswerKind::Mean, false, None)));
     assert_eq!(of("mean:overall"), Some((AnswerKind::Mean, true, None)));
+    for published in ["groups,published", "test:groups,99,published"] {
+        let secret = published.replace(",published", "");
+        let [(secret, ..), (published, ..)] = [&secret, published].map(|it| of(it).unwrap());
+        assert_ne!(secret, published);
+        let cells = |kind| (file::Cells::of(kind, false), file::Weights::of(kind));
+        assert_eq!(cells(secret), cells(published));
+    }
     assert_eq!(
         of("histogram:10"),
         Some((AnswerKind::Histogram, false, None))

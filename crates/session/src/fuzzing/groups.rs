@@ -25,10 +25,14 @@ pub(super) fn is_valid(terms: &GroupTerms) -> bool {
         stimulus: None,
     };
     let labels: Vec<Label> = (0..6).map(label).collect();
-    let test = GroupQuestion::TestGroups { permutations: 9 };
+    let test = GroupQuestion::TestGroups {
+        permutations: 9,
+        published: false,
+    };
     [
         (true, test),
-        (true, GroupQuestion::Groups),
+        (true, GroupQuestion::Groups { published: false }),
+        (true, GroupQuestion::Groups { published: true }),
         (false, GroupQuestion::Mean { overall: true }),
     ]
     .into_iter()

@@ -1,8 +1,9 @@
-//! The coins of a test: the seed of its permutations, to which both sides contribute and which neither can choose.
+//! What each side commits to before it knows the other's: its part of the coins, and its labels if they are published.
 //!
-//! A side derives its part from its key and the agreement, so that a resumed session has the same. Each commits to its part in
-//! [`GroupTerms`](super::GroupTerms). When the computation starts, a side makes the other's commitment durable before it opens its
-//! own part: a peer that breaks off once it has seen that part cannot come back with another commitment.
+//! The coins of a test are the seed of its permutations, to which both sides contribute and which neither can choose. A side derives its
+//! part from its key and the agreement, so that a resumed session has the same. Each commits to its part, and to its labels if they are
+//! published, in [`GroupTerms`](super::GroupTerms). When the computation starts, a side makes the other's commitment durable before it
+//! opens its own: a peer that breaks off once it has seen it cannot come back with another commitment.
 
 use super::GroupAgreement;
 use crate::control::{self, Tag};
@@ -14,10 +15,12 @@ use serde::{Deserialize, Serialize};
 use veilpath_channel::Channel;
 use veilpath_protocol::Role;
 
-/// Coins that are committed to and not yet opened.
+/// Coins and labels that are committed to and not yet opened.
 #[derive(Debug)]
-pub(super) struct ClosedCoins {
+pub(super) struct Committed {
     pub(super) own: [u8; 32],
+    /// This side's labels, if both sides publish theirs.
+    pub(super) own_labels: Option<Vec<u8>>,
     pub(super) their_commitment: [u8; 32],
 }
 
@@ -29,27 +32,37 @@ pub(crate) struct CoinsPart {
 }
 
 impl GroupAgreement {
-    /// Opens the coins, if the question is a test.
-    pub(crate) fn open_coins(
+    /// Opens the labels that both sides publish, and the coins of a test, where there are any.
+    pub(crate) fn open_committed(
         &mut self,
         role: Role,
         journal: &mut Journal,
         channel: &mut dyn Channel,
     ) -> Result<(), SessionError> {
-        let Some(closed) = self.coins.take() else {
+        let Some(committed) = self.committed.take() else {
             return Ok(());
         };
-        journal.keep_commitment(&closed.their_commitment)?;
+        journal.keep_commitment(&committed.their_commitment)?;
+        let labels = committed.own_labels.as_deref();
+        let labels = labels.map(|ours| control::exchange_bytes(channel, role, Tag::Labels, ours));
+        let labels = labels.transpose()?;
         let message = CoinsPart {
-            coins: hex(&closed.own),
+            coins: hex(&committed.own),
         };
         let theirs: CoinsPart = control::exchange(channel, role, Tag::Coins, &message)?;
-        let theirs =
-            unhex(&theirs.coins).filter(|part| commitment(part) == closed.their_commitment);
+        let is_as_committed =
+            |part: &[u8; 32]| commitment(part, labels.as_deref()) == committed.their_commitment;
+        let theirs = unhex(&theirs.coins).filter(is_as_committed);
         let theirs = theirs.ok_or(Misbehaviour::InvalidCoins)?;
+        if let Some(labels) = labels {
+            self.terms.publish(role, &labels)?;
+        }
+        if self.terms.question.permutations().is_none() {
+            return Ok(());
+        }
         let (host, join) = match role {
-            Role::Host => (closed.own, theirs),
-            Role::Join => (theirs, closed.own),
+            Role::Host => (committed.own, theirs),
+            Role::Join => (theirs, committed.own),
         };
         self.terms.coins = hash(b"veilpath permutations", &[&host, &join]);
         self.form.set_coins(&self.terms.coins);
@@ -57,16 +70,16 @@ impl GroupAgreement {
     }
 }
 
-/// The commitment to a part.
-pub(super) fn commitment(part: &[u8; 32]) -> [u8; 32] {
-    hash(b"veilpath coins", &[part])
+/// The commitment to a part, and to labels.
+pub(super) fn commitment(part: &[u8; 32], labels: Option<&[u8]>) -> [u8; 32] {
+    hash(b"veilpath coins", &[part, labels.unwrap_or_default()])
 }
 
-fn hash(purpose: &[u8], parts: &[&[u8; 32]]) -> [u8; 32] {
+fn hash(purpose: &[u8], parts: &[&[u8]]) -> [u8; 32] {
     let mut context = Context::new(&SHA256);
     context.update(purpose);
     for part in parts {
-        context.update(*part);
+        context.update(part);
     }
     let mut digest = [0; 32];
     digest.copy_from_slice(context.finish().as_ref());

@@ -3,9 +3,11 @@
 //! ```text
 //! host                                       join
 //!  │── Groups ─────────────────────────────▶│   names and sizes of groups if the question needs them, the minimum
-//!  │◀────────────────────────────── Groups ──│   number of participants, a commitment to coins
+//!  │◀────────────────────────────── Groups ──│   number of participants, a commitment to coins and published labels
 //!       … Statements, and so on, until the computation starts …
-//!  │── Coins ──────────────────────────────▶│   only for tests: the part that was committed to; see `coins.rs`
+//!  │── Labels ─────────────────────────────▶│   only if both sides publish them: who is in which group; see `published.rs`
+//!  │◀────────────────────────────── Labels ──│
+//!  │── Coins ──────────────────────────────▶│   only for tests and published labels: what was committed to; see `coins.rs`
 //!  │◀─────────────────────────────── Coins ──│
 //!       … all pairs are compared: both sides keep their halves, and send none …
 //!       … statistics on shares, see `statistics` in veilpath-protocol …
@@ -23,6 +25,7 @@
 mod answer;
 mod coins;
 pub(crate) mod members;
+mod published;
 pub(crate) mod resume;
 #[cfg(test)]
 mod tests;
@@ -39,15 +42,15 @@ use crate::error::{InternalError, Limit, Misbehaviour, SessionError, UsageError}
 use crate::identity::{hex, unhex};
 use crate::journal::Journal;
 use crate::session::Proposal;
-use coins::{ClosedCoins, commitment};
+use coins::{Committed, commitment};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use veilpath_channel::Channel;
 use veilpath_metrics::Cohort;
 use veilpath_metrics::text::is_printable;
 use veilpath_protocol::{
-    AnswerForm, GroupInputs, GroupPlan, GroupQuestion, GroupSizes, GroupWork, Job, Label, PairRule,
-    Role, Spec,
+    AnswerForm, GroupInputs, GroupPlan, GroupQuestion, GroupSizes, GroupWork, Job, JobError, Label,
+    PairRule, ProtocolError, Role, Spec,
 };
 
 /// The largest minimum that a side may ask for.
@@ -62,8 +65,8 @@ pub(crate) struct GroupAgreement {
     terms: AgreedGroups,
     /// What the numbers of the answer mean.
     pub(crate) form: AnswerForm,
-    /// The coins of a test, until they are opened.
-    coins: Option<ClosedCoins>,
+    /// The coins of a test and published labels, until they are opened.
+    committed: Option<Committed>,
     ledger: DisclosureLedger,
     /// What is charged before the other side learns the answer; `None` if it does not learn it.
     charge: Option<Charge>,
@@ -78,6 +81,8 @@ struct AgreedGroups {
     /// Zeros until they are opened.
     coins: [u8; 32],
     own_groups: Option<Vec<String>>,
+    /// The group of each of the other side's scanpaths, once it has published them.
+    peer_groups: Option<Vec<String>>,
     /// The ids of the host's scanpaths and the joining side's.
     labels: [Vec<Label>; 2],
 }
@@ -90,7 +95,7 @@ pub(crate) struct GroupTerms {
     sizes: Option<GroupSizes>,
     /// The fewest participants that a part of the answer may be about.
     minimum: u32,
-    /// A hash of this side's part of the coins, if the question is a test.
+    /// A hash of this side's part of the coins and of the labels that it will publish, if there are any.
     commitment: Option<String>,
 }
 
@@ -177,7 +182,7 @@ impl GroupNegotiation<'_> {
         }
         .map(|side: usize| u32::try_from(sizes[side].0.len()).unwrap_or(u32::MAX));
         match question {
-            GroupQuestion::Groups => theirs.max(1),
+            GroupQuestion::Groups { .. } => theirs.max(1),
             GroupQuestion::Histogram { bins } => bins.saturating_sub(1).max(1),
             // A group for every scanpath of the host, found among those of the joining side.
             GroupQuestion::Nearest {
@@ -223,10 +228,18 @@ impl GroupNegotiation<'_> {
         let own_groups = own_groups(&self.proposal.cohort).filter(|_| needed[ours]);
         let part = self.identity.tag("coins", &[self.agreement]);
         let own_sizes = self.own_sizes(question);
+        let own_labels = match (&own_groups, &own_sizes) {
+            (Some(groups), Some(sizes)) if question.publishes_groups() => {
+                let labels = published::encode(&self.labels[ours], groups, sizes);
+                Some(labels.ok_or(ProtocolError::Job(JobError::UnknownGroup))?)
+            }
+            _ => None,
+        };
         let terms = GroupTerms {
             sizes: own_sizes.clone(),
             minimum: self.proposal.disclosure.minimum_group,
-            commitment: question.permutations().map(|_| hex(&commitment(&part))),
+            commitment: has_commitment(question)
+                .then(|| hex(&commitment(&part, own_labels.as_deref()))),
         };
         let their_terms: GroupTerms = control::exchange(channel, role, Tag::Groups, &terms)?;
         if !their_terms.is_valid(needed[theirs], &self.labels[theirs], question) {
@@ -235,10 +248,11 @@ impl GroupNegotiation<'_> {
         let their_commitment = their_terms.commitment.as_ref();
         let their_commitment =
             their_commitment.map(|text| unhex(text).ok_or(Misbehaviour::InvalidCoins));
-        let coins = their_commitment
+        let committed = their_commitment
             .transpose()?
-            .map(|their_commitment| ClosedCoins {
+            .map(|their_commitment| Committed {
                 own: part,
+                own_labels,
                 their_commitment,
             });
         let minimum = terms.minimum.max(their_terms.minimum);
@@ -261,6 +275,7 @@ impl GroupNegotiation<'_> {
             minimum,
             coins: [0; 32],
             own_groups,
+            peer_groups: None,
             labels: self.labels,
         };
         let own = crate::run::scanpaths(&self.proposal.cohort);
@@ -271,7 +286,7 @@ impl GroupNegotiation<'_> {
         Ok(GroupAgreement {
             terms: agreed,
             form,
-            coins,
+            committed,
             ledger: self.ledger,
             charge,
         })
@@ -312,6 +327,17 @@ impl GroupAgreement {
 }
 
 impl AgreedGroups {
+    /// Takes the labels that the peer has published.
+    fn publish(&mut self, role: Role, labels: &[u8]) -> Result<(), SessionError> {
+        let theirs = match role {
+            Role::Host => 1,
+            Role::Join => 0,
+        };
+        let groups = published::decode(labels, &self.labels[theirs], &self.sizes[theirs]);
+        self.peer_groups = Some(groups.ok_or(Misbehaviour::InvalidGroups)?);
+        Ok(())
+    }
+
     fn work(&self, pairs: &[(usize, usize)]) -> GroupWork {
         let participants = |labels: &Vec<Label>| {
             let ids: HashSet<&str> = labels.iter().map(|it| it.participant.as_str()).collect();
@@ -334,6 +360,7 @@ impl AgreedGroups {
             rule: spec.pairs,
             labels: [&self.labels[0], &self.labels[1]],
             own_groups: self.own_groups.as_deref(),
+            peer_groups: self.peer_groups.as_deref(),
             sizes: self.sizes.clone(),
             minimum: self.minimum,
             coins: self.coins,
@@ -359,8 +386,13 @@ impl GroupTerms {
         };
         sizes
             && self.minimum <= MAX_MINIMUM
-            && self.commitment.is_some() == question.permutations().is_some()
+            && self.commitment.is_some() == has_commitment(question)
     }
+}
+
+/// Whether each side commits to something before it knows what the other has.
+fn has_commitment(question: GroupQuestion) -> bool {
+    question.permutations().is_some() || question.publishes_groups()
 }
 
 /// The group of every scanpath, if all have one.

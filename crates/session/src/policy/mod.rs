@@ -59,6 +59,10 @@ pub enum AnswerKind {
     TestSites,
     /// A test whether groups differ.
     TestGroups,
+    /// A mean for each pair of groups, with published groups.
+    PublishedGroups,
+    /// A test whether groups differ, with published groups.
+    PublishedTestGroups,
     /// The majority group of the nearest scanpaths.
     Nearest,
     /// How many pairs have scores in each range.
@@ -67,13 +71,15 @@ pub enum AnswerKind {
 
 impl AnswerKind {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Score,
         Self::Threshold,
         Self::Mean,
         Self::Groups,
         Self::TestSites,
         Self::TestGroups,
+        Self::PublishedGroups,
+        Self::PublishedTestGroups,
         Self::Nearest,
         Self::Histogram,
     ];
@@ -87,6 +93,8 @@ impl AnswerKind {
             Self::Groups => "groups",
             Self::TestSites => "test:sites",
             Self::TestGroups => "test:groups",
+            Self::PublishedGroups => "groups,published",
+            Self::PublishedTestGroups => "test:groups,published",
             Self::Nearest => "nearest",
             Self::Histogram => "histogram",
         }
@@ -103,10 +111,17 @@ impl AnswerKind {
     }
 
     pub(crate) fn of_text(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| {
-            let rest = text.strip_prefix(kind.name());
+        let secret = text.strip_suffix(",published");
+        let kind = Self::ALL.into_iter().find(|kind| {
+            let rest = secret.unwrap_or(text).strip_prefix(kind.name());
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', ',']))
-        })
+        });
+        match (kind?, secret.is_some()) {
+            (kind, false) => Some(kind),
+            (Self::Groups, true) => Some(Self::PublishedGroups),
+            (Self::TestGroups, true) => Some(Self::PublishedTestGroups),
+            (_, true) => None,
+        }
     }
 }
 

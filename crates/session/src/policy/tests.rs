@@ -47,6 +47,10 @@ fn kinds_of_answers_have_the_names_of_plans() {
         ("test:sites", AnswerKind::TestSites),
         ("test:groups", AnswerKind::TestGroups),
         ("test:groups,99", AnswerKind::TestGroups),
+        ("groups", AnswerKind::Groups),
+        ("groups,published", AnswerKind::PublishedGroups),
+        ("test:groups,published", AnswerKind::PublishedTestGroups),
+        ("test:groups,99,published", AnswerKind::PublishedTestGroups),
         ("nearest:5,rate", AnswerKind::Nearest),
         ("histogram:10", AnswerKind::Histogram),
     ] {

@@ -19,6 +19,8 @@ fn plans() -> Vec<DocumentPlan> {
                 ("mean", None),
                 ("groups", Some(50)),
                 ("test:groups", None),
+                ("groups,published", None),
+                ("test:groups,99,published", None),
                 ("test:sites,99", None),
                 ("nearest:5,rate", None),
                 ("histogram:20", None),
@@ -54,6 +56,15 @@ fn a_document_is_two_pages_and_claims_no_anonymity() {
         assert_eq!(text.matches("anonym").count(), 1, "{text}");
         assert!(text.contains("does not make data anonymous"));
         assert!(text.contains("Example University Hospital"));
+        let published = plan.reveal.to_string().ends_with(",published");
+        for said in [
+            "each tells the other the group of every single participant",
+            "the group of a participant is personal data",
+            "the group of our study that you are in",
+        ] {
+            assert_eq!(text.contains(said), published, "{said}");
+        }
+        assert!(!published || !text.contains("nor who belongs"));
         let engine = plan.engine.representative();
         let protects = Engine::proven(engine.name()).is_some();
         assert_eq!(

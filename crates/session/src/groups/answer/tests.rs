@@ -37,9 +37,10 @@ impl Side {
                 minimum: 3,
                 coins: [0; 32],
                 own_groups: None,
+                peer_groups: None,
                 labels: [Vec::new(), Vec::new()],
             },
-            coins: None,
+            committed: None,
             form: AnswerForm {
                 output: "similarity".into(),
                 unit: 1.0,

@@ -40,6 +40,9 @@ pub(in crate::groups) fn message(tag: Tag, content: &[u8]) -> Vec<u8> {
 
 const PART: [u8; 32] = [5; 32];
 
+/// Three participants of each of two groups.
+const LABELS: [u8; 6] = [1, 1, 0, 0, 1, 0];
+
 /// The peer's first message about groups.
 fn terms(sizes: &str, minimum: u64, commitment: Option<String>) -> String {
     let commitment = commitment.map_or("null".into(), |it| format!("{it:?}"));
@@ -47,7 +50,7 @@ fn terms(sizes: &str, minimum: u64, commitment: Option<String>) -> String {
 }
 
 fn committed() -> Option<String> {
-    Some(hex(&commitment(&PART)))
+    Some(hex(&commitment(&PART, None)))
 }
 
 fn opening(coins: &str) -> String {
@@ -59,8 +62,20 @@ fn negotiate(
     role: Role,
     question: &str,
     participants: usize,
-    [groups, coins]: [&str; 2],
+    messages: [&str; 2],
 ) -> Result<GroupAgreement, SessionError> {
+    negotiate_labels(role, question, participants, messages, &LABELS)
+}
+
+/// The same, with the labels that the peer publishes.
+fn negotiate_labels(
+    role: Role,
+    question: &str,
+    participants: usize,
+    [groups, coins]: [&str; 2],
+    labels: &[u8],
+) -> Result<GroupAgreement, SessionError> {
+    let published = labels;
     let reveal: Reveal = question.parse().unwrap();
     let proposal = proposal(Engine::Shares, reveal, cohort(0));
     let label = |participant: usize| Label {
@@ -88,14 +103,19 @@ fn negotiate(
         peer_lengths: &vec![8; participants],
         ledger: DisclosureLedger::open(None, &identity, peer),
     };
+    let labels = match reveal.group_question().unwrap().publishes_groups() {
+        true => message(Tag::Labels, published),
+        false => Vec::new(),
+    };
     let script = [
         message(Tag::Groups, groups.as_bytes()),
+        labels,
         message(Tag::Coins, coins.as_bytes()),
     ];
     let mut script = Script(script.concat());
     let mut agreed = negotiation.agree(reveal.group_question().unwrap(), &mut script)?;
     let mut journal = Journal::in_memory([2; 32], 0, reveal);
-    agreed.open_coins(role, &mut journal, &mut script)?;
+    agreed.open_committed(role, &mut journal, &mut script)?;
     Ok(agreed)
 }
 
@@ -227,5 +247,66 @@ fn coins_other_than_committed_are_misbehaviour() {
                 );
             }
         }
+    }
+}
+
+fn committed_with(labels: &[u8]) -> Option<String> {
+    Some(hex(&commitment(&PART, Some(labels))))
+}
+
+#[test]
+fn published_labels_are_taken_as_committed() {
+    for role in [Role::Host, Role::Join] {
+        for question in ["groups,published", "test:groups,30,published"] {
+            let groups = terms(SIZES, 2, committed_with(&LABELS));
+            let messages = [groups.as_str(), &opening(&hex(&PART))];
+            let agreed = negotiate(role, question, 6, messages).unwrap();
+            let published = agreed.terms.peer_groups.unwrap();
+            let expected = LABELS.map(|it| ["control", "patient"][usize::from(it)]);
+            assert_eq!(published, expected);
+        }
+    }
+}
+
+/// Other labels than committed, a commitment without labels, and labels that do not fit the roster or the sizes.
+#[test]
+fn labels_other_than_committed_are_misbehaviour() {
+    let other = [0, 1, 0, 1, 0, 1];
+    let coins = opening(&hex(&PART));
+    for (commitment, labels, is_committed) in [
+        (committed_with(&LABELS), &other[..], false),
+        (committed(), &LABELS[..], false),
+        (committed_with(&LABELS[..5]), &LABELS[..5], true),
+        (committed_with(&[0; 6]), &[0; 6], true),
+        (
+            committed_with(&[1, 1, 0, 0, 1, 2]),
+            &[1, 1, 0, 0, 1, 2],
+            true,
+        ),
+        (committed_with(&[]), &[], true),
+    ] {
+        for question in ["groups,published", "test:groups,30,published"] {
+            let groups = terms(SIZES, 3, commitment.clone());
+            for role in [Role::Host, Role::Join] {
+                let ended = negotiate_labels(role, question, 6, [&groups, &coins], labels);
+                let error = ended.err().unwrap();
+                let SessionError::Misbehaved(misbehaviour) = &error else {
+                    panic!("{error}")
+                };
+                let expected = match is_committed {
+                    true => Misbehaviour::InvalidGroups,
+                    false => Misbehaviour::InvalidCoins,
+                };
+                assert_eq!(format!("{misbehaviour:?}"), format!("{expected:?}"));
+            }
+        }
+    }
+    // Published groups without a commitment.
+    let groups = terms(SIZES, 3, None);
+    for error in both_roles("groups,published", 6, [&groups, &coins]) {
+        assert!(matches!(
+            error,
+            SessionError::Misbehaved(Misbehaviour::InvalidGroups)
+        ));
     }
 }

@@ -1,4 +1,4 @@
-//! A session about groups opens the answer and the names and sizes of groups, and nothing else.
+//! A session about groups opens the answer and the names and sizes of groups, labels if both sides publish them, and nothing else.
 //!
 //! All bytes that a side sends are recorded before encryption, and compared with what its journal says that it has.
 
@@ -9,16 +9,21 @@ use crate::journal::Journal;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-const QUESTIONS: [&str; 8] = [
+const QUESTIONS: [&str; 10] = [
     "mean",
     "mean:overall",
     "groups",
+    "groups,published",
     "test:sites,30",
     "test:groups,30",
+    "test:groups,30,published",
     "nearest:5",
     "nearest:5,rate",
     "histogram:3",
 ];
+
+/// The labels of the six participants, as they are published.
+const LABELS: [u8; 6] = [0, 1, 0, 1, 0, 1];
 
 /// What one side has opened, and what it has at the end.
 #[derive(Debug)]
@@ -167,12 +172,21 @@ fn only_the_answer_is_opened() {
                     let sizes = needed.then(|| BTreeMap::from(sizes));
                     assert_eq!(told.sizes.map(|it| it.0), sizes, "{case}");
                     assert_eq!(told.minimum, 3);
-                    assert_eq!(told.commitment.is_some(), asked.permutations().is_some());
+                    let commits = asked.permutations().is_some() || asked.publishes_groups();
+                    assert_eq!(told.commitment.is_some(), commits);
                 } else {
                     assert_eq!(occurrences(content, b"patient"), 0, "{case}");
                 }
             }
             assert_eq!(occurrences(&opened.computation, b"patient"), 0, "{case}");
+            // Who is in which group, once, if both sides have agreed to publish it.
+            let labels = [&[Tag::Labels as u8][..], &[6, 0, 0, 0], &LABELS].concat();
+            let published = usize::from(asked.publishes_groups());
+            assert_eq!(
+                occurrences(&opened.computation, &labels),
+                published,
+                "{case}"
+            );
         }
         // Together the shares are the answer's numbers, on both sides.
         let [host, join] = &sides;

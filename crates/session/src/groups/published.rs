@@ -1,0 +1,89 @@
+//! Who belongs to which group, where both sides have agreed to publish it.
+//!
+//! The message Labels has one byte for each participant, in the order of their first scanpaths in the roster: the place of the group
+//! among the sorted names. It is covered by the commitment in [`GroupTerms`](super::GroupTerms), so that neither side can choose its
+//! labels when it knows the other's, or the coins.
+
+use std::collections::HashMap;
+use veilpath_protocol::{GroupSizes, Label};
+
+/// The labels of a side's participants, given the group of each scanpath.
+pub(super) fn encode(labels: &[Label], groups: &[String], sizes: &GroupSizes) -> Option<Vec<u8>> {
+    let names = sizes.names();
+    let mut known: HashMap<&str, &str> = HashMap::new();
+    let mut bytes = Vec::new();
+    for (label, group) in labels.iter().zip(groups) {
+        let place = names.binary_search(group).ok()?;
+        match known.insert(&label.participant, group) {
+            None => bytes.push(u8::try_from(place).ok()?),
+            Some(earlier) if earlier == group => {}
+            Some(_) => return None,
+        }
+    }
+    Some(bytes)
+}
+
+/// The group of each of the peer's scanpaths; `None` if the labels do not fit the roster and the sizes that the peer has told.
+pub(super) fn decode(bytes: &[u8], labels: &[Label], sizes: &GroupSizes) -> Option<Vec<String>> {
+    let names = sizes.names();
+    let mut of_participant: HashMap<&str, &String> = HashMap::new();
+    let mut rest = bytes.iter();
+    let mut groups = Vec::with_capacity(labels.len());
+    for label in labels {
+        let group = match of_participant.get(label.participant.as_str()) {
+            Some(group) => *group,
+            None => {
+                let group = names.get(usize::from(*rest.next()?))?;
+                of_participant.insert(&label.participant, group);
+                group
+            }
+        };
+        groups.push(group.clone());
+    }
+    let fits = rest.next().is_none() && GroupSizes::of(labels, &groups) == *sizes;
+    fits.then_some(groups)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels() -> Vec<Label> {
+        let label = |participant: &str| Label {
+            participant: participant.into(),
+            stimulus: None,
+        };
+        ["P2", "P1", "P2", "P3"].map(label).to_vec()
+    }
+
+    #[test]
+    fn labels_are_read_as_they_are_written() {
+        let groups = ["patient", "control", "patient", "patient"].map(String::from);
+        let sizes = GroupSizes::of(&labels(), &groups);
+        let bytes = encode(&labels(), &groups, &sizes).unwrap();
+        assert_eq!(bytes, [1, 0, 1]);
+        let read = decode(&bytes, &labels(), &sizes).unwrap();
+        assert_eq!(read, groups);
+        // A participant in two groups.
+        let torn = ["patient", "control", "control", "patient"].map(String::from);
+        assert_eq!(encode(&labels(), &torn, &sizes), None);
+    }
+
+    #[test]
+    fn labels_that_do_not_fit_are_refused() {
+        let groups = ["patient", "control", "patient", "patient"].map(String::from);
+        let sizes = GroupSizes::of(&labels(), &groups);
+        for bytes in [
+            &[1, 0][..],
+            &[1, 0, 1, 1],
+            &[1, 0, 2],
+            &[1, 1, 1],
+            &[0, 0, 1],
+            &[],
+        ] {
+            assert_eq!(decode(bytes, &labels(), &sizes), None, "{bytes:?}");
+        }
+        // The same sizes, and another member.
+        assert!(decode(&[0, 1, 1], &labels(), &sizes).is_some());
+    }
+}
