@@ -14,8 +14,8 @@ use std::io::ErrorKind;
 use veilpath::split::SplitError;
 use veilpath::synth::SynthError;
 use veilpath::{
-    Capability, Error, JobError, MetricField, MetricOptionsError, NoEffectReason, OtherFile,
-    OutputConflict, PeersError, PolicyRefusal, PolicyRule, ProtocolError, RiskySetting,
+    Capability, Error, GroupQuestion, JobError, MetricField, MetricOptionsError, NoEffectReason,
+    OtherFile, OutputConflict, PeersError, PolicyRefusal, PolicyRule, ProtocolError, RiskySetting,
     Unsupported,
 };
 
@@ -185,7 +185,15 @@ fn without_capability(unsupported: &Unsupported) -> String {
             };
         }
         Capability::OneSidedResults => "--reveal-to",
-        Capability::Threshold | Capability::GroupAnswers => "--reveal",
+        Capability::GroupAnswer(
+            question @ (GroupQuestion::Groups { .. } | GroupQuestion::TestGroups { .. }),
+        ) => {
+            return format!(
+                "use --engine {}, or --reveal {question},published on both sides, which tells each side who is in which group of the other",
+                unsupported.instead.first().unwrap_or(&"garbled")
+            );
+        }
+        Capability::Threshold | Capability::GroupAnswer(_) => "--reveal",
         Capability::HiddenLengths(_) => "--pad-to",
     };
     // The first one is the most private.

@@ -3,8 +3,8 @@
 use crate::engines::alignment::scoring::ends_in_padding;
 use crate::engines::shares;
 use crate::{
-    Answer, Engine, Estimate, JobError, Link, Output, OutputKind, PairCount, PairRule,
-    ProtocolError, Reveal, Role, TreeLevels, Work,
+    Answer, Engine, Estimate, GroupQuestion, JobError, Link, Output, OutputKind, PairCount,
+    PairRule, ProtocolError, Reveal, Role, TreeLevels, Work,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -55,8 +55,8 @@ pub enum Capability {
     Threshold,
     /// Hidden lengths, for this metric.
     HiddenLengths(&'static str),
-    /// An answer about groups in place of single pairs.
-    GroupAnswers,
+    /// This answer about groups in place of single pairs.
+    GroupAnswer(GroupQuestion),
 }
 
 /// An engine that cannot do what the spec says.
@@ -96,9 +96,14 @@ impl fmt::Display for Unsupported {
             }
             Capability::OneSidedResults => f.write_str("keep the results from one side")?,
             Capability::Threshold => f.write_str("reveal one bit without revealing the score")?,
-            Capability::GroupAnswers => {
-                f.write_str("hide single pairs from both sides, as this answer requires")?
-            }
+            Capability::GroupAnswer(
+                GroupQuestion::Groups { .. } | GroupQuestion::TestGroups { .. },
+            ) => f.write_str(
+                "use groups that each side keeps secret: it adds up results only with weights that both sides know",
+            )?,
+            Capability::GroupAnswer(_) => f.write_str(
+                "compare results of single pairs, as this answer requires: it only adds them up",
+            )?,
             Capability::HiddenLengths(metric) => {
                 write!(f, "hide the lengths of scanpaths with the metric {metric}")?
             }
@@ -210,13 +215,13 @@ impl Spec {
             Capability::OneSidedResults => engine.can_reveal_to(self.reveal_to),
             Capability::Threshold => engine.can_reveal(self.reveal),
             Capability::HiddenLengths(_) => engine.can_hide_lengths(&self.metric, self.reveal),
-            Capability::GroupAnswers => engine.can_reveal(self.reveal),
+            Capability::GroupAnswer(_) => engine.can_reveal(self.reveal),
         };
         let needed = [
             Some(self.computing()),
             (self.reveal_to != RevealTo::Both).then_some(Capability::OneSidedResults),
             matches!(self.reveal, Reveal::Threshold(_)).then_some(Capability::Threshold),
-            matches!(self.reveal, Reveal::Group(_)).then_some(Capability::GroupAnswers),
+            self.reveal.group_question().map(Capability::GroupAnswer),
             self.pad_to
                 .map(|_| Capability::HiddenLengths(self.metric.name())),
         ];

@@ -328,7 +328,8 @@ impl Engine {
             (_, Reveal::Score) | (Engine::Plain | Engine::Garbled | Engine::Shares, _) => true,
             // The key holder decodes every score, or a share of it.
             (Engine::Paillier(_), Reveal::Threshold(_)) => false,
-            (Engine::Paillier(_), Reveal::Group(_)) => true,
+            // Only sums of shares; see "Shares of results" in `paillier/mod.rs`.
+            (Engine::Paillier(_), Reveal::Group(question)) => question.has_public_coefficients(),
         }
     }
 

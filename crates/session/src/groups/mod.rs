@@ -128,7 +128,7 @@ pub(crate) fn check_cohort(
         return Err(UsageError::NoGroups.into());
     }
     match proposal.spec.engine.has_shares() {
-        true => Ok(()),
+        true => Ok(proposal.spec.check()?),
         false => Err(UsageError::EngineWithoutGroups {
             engine: proposal.spec.engine.name(),
         }

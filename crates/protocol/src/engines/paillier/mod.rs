@@ -119,6 +119,16 @@
 //! keeps −r; the key holder decrypts the sum. The two are shares of the result modulo 2⁶⁴. The key holder's view of matrix cells is
 //! the same as otherwise.
 //!
+//! Answers that are sums with coefficients that both sides know are computed from these shares: means, the test of sites, and with
+//! published groups their means and their test. What is opened: r has 126 bits and a result at most 62, so what the key holder decrypts
+//! is within 2⁻⁶⁴ of a distribution that does not depend on the result, and the matrix owner has only r. Sums are local. Rounding and
+//! the comparison of permuted sums use the gates of `statistics`, and the answer is opened as with the other engines. So single results
+//! are not opened, and the answer is all that is added to the view of matrix cells.
+//!
+//! The other answers are refused. They would compare single results, or multiply them by labels that a side keeps secret. The key holder
+//! learns many letters from matrix cells, and from those much about single results; hiding comparisons and labels beside them
+//! would promise a protection of single participants that this engine does not have.
+//!
 //! # Errors in the paper, corrected
 //! Step 6 adds x₁+x₂+x₃ before it divides, where the paper writes an inverse. The affine transformation multiplies by
 //! ρ₂, where the appendix writes ⊕; its option 1 multiplies by ρ₁, which the appendix omits. The key holder sends the
