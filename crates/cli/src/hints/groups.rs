@@ -56,6 +56,9 @@ pub(super) fn disclosure(refusal: &DisclosureRefusal) -> Option<&'static str> {
         DisclosureRefusal::Budget { .. } => {
             Some("answers_per_partner in a policy (--policy) sets another budget")
         }
+        DisclosureRefusal::SecondHistogram { .. } => {
+            Some("ask for a mean or a test, or for other participants")
+        }
         DisclosureRefusal::Withdrawn { .. } => Some("leave them out of the cohort"),
         DisclosureRefusal::NoGroups => Some(ADD_GROUPS),
         _ => None,

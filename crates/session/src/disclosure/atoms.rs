@@ -87,7 +87,7 @@ fn without_common_weight<'a>(places: &[Place<'a>]) -> Vec<Place<'a>> {
 fn cell<'a>(answer: &Answer, member: &'a Member, stimulus: &'a str) -> (&'a str, &'a str) {
     let group = match answer.cells {
         Cells::Groups => member.group.as_deref().unwrap_or_default(),
-        Cells::One | Cells::Stimuli | Cells::Pairs => "",
+        Cells::One | Cells::Stimuli | Cells::Ranges | Cells::Pairs => "",
     };
     match answer.by_stimulus || answer.cells == Cells::Stimuli {
         true => (group, stimulus),

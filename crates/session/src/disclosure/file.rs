@@ -21,6 +21,8 @@ pub(super) enum Cells {
     Stimuli,
     /// One for each group.
     Groups,
+    /// All together, counted by ranges of scores: a histogram.
+    Ranges,
     /// Every pair by itself: a session about scores or thresholds.
     Pairs,
 }
@@ -45,7 +47,8 @@ impl Cells {
             | AnswerKind::PublishedGroups
             | AnswerKind::PublishedTestGroups
             | AnswerKind::Nearest => Cells::Groups,
-            _ => Cells::One,
+            AnswerKind::Histogram => Cells::Ranges,
+            AnswerKind::Mean | AnswerKind::TestSites => Cells::One,
         }
     }
 }

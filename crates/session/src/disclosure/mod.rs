@@ -21,6 +21,14 @@
 //! coefficients only if their participants have the same stimuli, and atoms are split by them. The same holds within an answer by
 //! participants, if scanpaths of the same stimulus are compared: the partner can give its own groups different stimuli.
 //!
+//! **Histograms.** A count is about a range of scores, and is suppressed if too few participants are in it. Two histograms with other
+//! ranges, another metric or some other participants have counts whose differences are about few, so each participant is in one
+//! histogram for each partner.
+//!
+//! **Sizes of groups.** The other side sees them before it sees an answer, also where it learns no answer, and with the ids of those
+//! who take part: two lists that differ by one participant tell this participant's group. So sizes are entered when they are sent. Their
+//! unknowns are the groups of participants and not scores, so they form atoms of their own, and they cost nothing.
+//!
 //! **Budget.** Every answer costs as many units of a budget per partner as it has numbers about the same scanpath of this side, also
 //! if it is about the same participants with another metric. An agreement is charged once, however often it is resumed.
 //!
@@ -118,6 +126,19 @@ impl<'a> GroupAnswer<'a> {
     /// The answer of a plan, with one number about each scanpath.
     pub fn of(agreement: &'a [u8; 32], reveal: Reveal) -> Option<Self> {
         Self::of_text(agreement, &reveal.to_string())
+    }
+
+    /// The sizes of the groups of these participants, which the other side sees whether or not it learns an answer.
+    pub(crate) fn sizes(key: &'a [u8; 32]) -> Self {
+        Self {
+            agreement: key,
+            // A cell for each group, in which everybody counts once.
+            kind: AnswerKind::Nearest,
+            overall: true,
+            nearest: None,
+            by_stimulus: false,
+            counts_as: 0,
+        }
     }
 
     fn of_text(agreement: &'a [u8; 32], text: &str) -> Option<Self> {
@@ -318,6 +339,14 @@ fn allow(
     let participants = in_answer.count() as u64;
     if participants > 0 {
         return Err(DisclosureRefusal::Withdrawn { participants });
+    }
+    if answer.cells == file::Cells::Ranges {
+        let histograms = earlier.iter().filter(|it| it.cells == file::Cells::Ranges);
+        let counted = |id: &&String| histograms.clone().any(|it| it.cohort.contains_key(*id));
+        let participants = answer.cohort.keys().filter(counted).count() as u64;
+        if participants > 0 {
+            return Err(DisclosureRefusal::SecondHistogram { participants });
+        }
     }
     // An answer about nobody is about too few.
     let smallest = atoms::smallest(&alone, withdrawn).unwrap_or(0);

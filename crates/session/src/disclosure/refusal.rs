@@ -49,6 +49,14 @@ pub enum DisclosureRefusal {
         /// The budget.
         budget: u32,
     },
+    /// A second histogram about the same participants.
+    #[error(
+        "this partner has had a histogram about {participants} of these participants; a second one would show counts of the first that are too small"
+    )]
+    SecondHistogram {
+        /// Participants who are in both.
+        participants: u64,
+    },
     /// A participant has withdrawn.
     #[error("{participants} of this side's participants have withdrawn their consent")]
     Withdrawn {
@@ -68,6 +76,7 @@ impl DisclosureRefusal {
             | DisclosureRefusal::Differencing { minimum, .. }
             | DisclosureRefusal::FewNearest { minimum, .. } => Some(minimum),
             DisclosureRefusal::Budget { .. }
+            | DisclosureRefusal::SecondHistogram { .. }
             | DisclosureRefusal::Withdrawn { .. }
             | DisclosureRefusal::NoGroups => None,
         }

@@ -1,4 +1,5 @@
 mod brute_force;
+mod histograms_and_sizes;
 
 use super::*;
 use crate::{RecordEntry, SignedRecord};

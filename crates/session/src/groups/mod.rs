@@ -150,7 +150,19 @@ impl GroupNegotiation<'_> {
             })
             .into());
         }
+        self.allow_sizes(question)?;
         self.allow(limits, 1).map(|_| ())
+    }
+
+    /// Checks whether the other side may see the sizes of this side's groups, if the question needs them. Charges nothing.
+    fn allow_sizes(&self, question: GroupQuestion) -> Result<Option<Charge>, SessionError> {
+        if self.own_sizes(question).is_none() {
+            return Ok(None);
+        }
+        let members = members::with_groups(&self.proposal.cohort);
+        let key = members::key(&members);
+        let (sizes, limits) = (GroupAnswer::sizes(&key), self.proposal.disclosure);
+        self.ledger.check(&sizes, &members, limits).map(Some)
     }
 
     /// Checks whether the other side may learn the answer, if it does. Charges nothing.
@@ -241,6 +253,9 @@ impl GroupNegotiation<'_> {
             commitment: has_commitment(question)
                 .then(|| hex(&commitment(&part, own_labels.as_deref()))),
         };
+        if let Some(charge) = self.allow_sizes(question)? {
+            self.ledger.charge(charge)?;
+        }
         let their_terms: GroupTerms = control::exchange(channel, role, Tag::Groups, &terms)?;
         if !their_terms.is_valid(needed[theirs], &self.labels[theirs], question) {
             return Err(Misbehaviour::InvalidGroups.into());

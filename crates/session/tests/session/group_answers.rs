@@ -2,19 +2,22 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
 use crate::broken_connections::World;
-use veilpath_metrics::Scanpath;
+use std::collections::BTreeSet;
+use veilpath_metrics::{Comparison, Entry, Metric, Scanpath};
 use veilpath_protocol::{
-    Engine, GroupAnswer, GroupTest, KeySize, PaillierOptions, PairRule, Reveal, RevealTo, Spec,
-    compare_locally_with_coins,
+    Engine, GroupAnswer, GroupTest, KeySize, PaillierOptions, PairRule, ProtocolError, Reveal,
+    RevealTo, Spec, compare_locally_with_coins,
 };
 use veilpath_session::{DisclosureRefusal, Limit, SessionError, UsageError};
 
-const QUESTIONS: [&str; 8] = [
+const QUESTIONS: [&str; 10] = [
     "mean",
     "mean:overall",
     "groups",
+    "groups,published",
     "test:sites,30",
     "test:groups,30",
+    "test:groups,30,published",
     "nearest:5",
     "nearest:5,rate",
     "histogram:3",
@@ -76,22 +79,69 @@ fn both_sides_get_the_answer_in_the_clear_and_nothing_else() {
                 run(&world).map(|it| it.unwrap_or_else(|e| panic!("{question}: {e}")));
             assert_eq!(host, join, "{question}");
             let mut expected = oracle(&world, &host);
-            if let GroupAnswer::Histogram(histogram) = &mut expected {
-                // Alone, nothing is hidden.
-                histogram.minimum = 3;
-                for count in &mut histogram.bins.counts {
-                    *count = count.filter(|count| *count >= 3);
-                }
-            }
-            if !has_hidden_counts(&expected) && !has_hidden_counts(&host) {
-                assert_eq!(host, expected, "{question} by {engine:?}");
-            }
+            hide_small_counts(&world, &mut expected);
+            assert_eq!(host, expected, "{question} by {engine:?}");
         }
     }
 }
 
-fn has_hidden_counts(answer: &GroupAnswer) -> bool {
-    matches!(answer, GroupAnswer::Histogram(it) if it.bins.counts.contains(&None))
+/// With these bins some counts are shown and some are not.
+#[test]
+fn counts_of_few_participants_are_hidden_with_another() {
+    let mut patterns = BTreeSet::new();
+    for bins in [2, 3, 5, 8] {
+        let world = world(Engine::Shares, &format!("histogram:{bins}"), 3);
+        let [host, join] = run(&world).map(Result::unwrap);
+        assert_eq!(host, join);
+        let mut expected = oracle(&world, &host);
+        hide_small_counts(&world, &mut expected);
+        assert_eq!(host, expected, "{bins} bins");
+        let GroupAnswer::Histogram(found) = host else {
+            panic!("not a histogram")
+        };
+        let hidden = found.bins.counts.iter().filter(|it| it.is_none()).count();
+        // One alone would follow from the number of pairs.
+        assert_ne!(hidden, 1);
+        patterns.insert((hidden > 0, hidden < bins));
+    }
+    assert!(patterns.contains(&(true, true)), "{patterns:?}");
+}
+
+/// Hides the counts of a histogram in the clear, in which nothing is hidden, that are of fewer than three participants of a side, and
+/// the smallest of the others.
+fn hide_small_counts(world: &World, answer: &mut GroupAnswer) {
+    let GroupAnswer::Histogram(histogram) = answer else {
+        return;
+    };
+    histogram.minimum = 3;
+    let [a, b] = &world.proposals;
+    let bins = histogram.bins.counts.len();
+    let mut members = vec![[BTreeSet::new(), BTreeSet::new()]; bins];
+    let mut counts = vec![0; bins];
+    for (i, x) in a.cohort.entries.iter().enumerate() {
+        for (j, y) in b.cohort.entries.iter().enumerate() {
+            let comparison = Comparison::new(Metric::Levenshtein, a.cohort.alphabet).unwrap();
+            let distance = comparison.raw(&x.scanpath, &y.scanpath).unwrap();
+            let distance = usize::try_from(distance).unwrap();
+            let longer = x.scanpath.len().max(y.scanpath.len());
+            let bin = ((longer - distance) * bins / longer).min(bins - 1);
+            members[bin][0].insert(i);
+            members[bin][1].insert(j);
+            counts[bin] += 1;
+        }
+    }
+    // The oracle counts the same.
+    let shown: Vec<Option<u64>> = counts.iter().copied().map(Some).collect();
+    assert_eq!(histogram.bins.counts, shown);
+    let is_large = |bin: &usize| members[*bin].iter().all(|it| it.len() >= 3);
+    let large: Vec<usize> = (0..bins).filter(is_large).collect();
+    let smallest = large.iter().copied().min_by_key(|bin| counts[*bin]);
+    for (bin, count) in histogram.bins.counts.iter_mut().enumerate() {
+        let beside = large.len() < bins && smallest == Some(bin);
+        if !large.contains(&bin) || beside {
+            *count = None;
+        }
+    }
 }
 
 /// Every start of a pair counts, because the host sees masked numbers; the answer counts besides.
@@ -112,6 +162,103 @@ fn paillier_keeps_shares_of_results() {
     assert_eq!(host, join);
     assert_eq!(host, oracle(&world, &host));
     assert_eq!([world.disclosed(0), world.disclosed(1)], [1, 1]);
+}
+
+/// Means, the test of sites, and what is linear once groups are published; the others end before anything is sent.
+#[test]
+fn paillier_answers_with_public_labels_only() {
+    let options = PaillierOptions::new(KeySize::Bits512, true).unwrap();
+    for (question, is_answered) in [
+        ("test:sites,9", true),
+        ("groups,published", true),
+        ("test:groups,9,published", true),
+        ("groups", false),
+        ("test:groups,9", false),
+        ("nearest:5,rate", false),
+        ("histogram:3", false),
+    ] {
+        let world = world(Engine::Paillier(options), question, 3);
+        if is_answered {
+            let [host, join] = run(&world).map(Result::unwrap);
+            assert_eq!([&host, &join], [&oracle(&world, &host); 2], "{question}");
+            continue;
+        }
+        let (ended, passed) = world.run_through(i64::MAX);
+        let refused = |it: &Result<_, SessionError>| {
+            let error = it.as_ref().err();
+            matches!(
+                error,
+                Some(SessionError::Protocol(ProtocolError::Unsupported(_)))
+            )
+        };
+        assert!(ended.iter().any(refused), "{question}");
+        // Handshakes, and no roster.
+        assert!(passed < 10_000, "{question}: {passed}");
+        assert_eq!([world.disclosed(0), world.disclosed(1)], [0, 0]);
+    }
+}
+
+/// Who belongs to which group is published only if both sides ask for it.
+#[test]
+fn one_side_alone_publishes_nothing() {
+    for (questions, field) in [
+        (["groups,published", "groups"], "reveal"),
+        (["test:groups,30", "test:groups,30,published"], "reveal"),
+    ] {
+        let mut world = world(Engine::Shares, questions[0], 3);
+        world.proposals[1].spec.reveal = questions[1].parse().unwrap();
+        for ended in world.run_through(i64::MAX).0 {
+            let Err(SessionError::Differs(differences)) = ended else {
+                panic!("{questions:?}")
+            };
+            assert!(differences.iter().all(|it| it.field.starts_with(field)));
+        }
+    }
+}
+
+/// With ids, two lists of sizes that differ by one participant tell this participant's group, also if the other side learns no answer.
+#[test]
+fn sizes_of_groups_are_not_told_for_one_participant_fewer() {
+    let mut world = world(Engine::Shares, "groups", 3);
+    for proposal in &mut world.proposals {
+        for (place, entry) in proposal.cohort.entries.clone().into_iter().enumerate() {
+            let participant = format!("Q{place}");
+            proposal.cohort.entries.push(Entry {
+                participant,
+                ..entry
+            });
+        }
+        proposal.spec.reveal_to = RevealTo::Host;
+    }
+    let _ = world.run_through(i64::MAX).0.map(Result::unwrap);
+    // Nothing was charged: the joining side has learned no answer.
+    assert_eq!(world.disclosed(0), 0);
+    world.proposals[0].cohort.entries.pop();
+    assert!(matches!(
+        error(&world),
+        SessionError::Limit(Limit::Disclosure(DisclosureRefusal::Differencing {
+            participants: 1,
+            ..
+        }))
+    ));
+}
+
+/// Two histograms whose ranges differ would show counts that each of them hides.
+#[test]
+fn participants_are_in_one_histogram() {
+    let mut world = world(Engine::Shares, "histogram:2", 3);
+    let _ = run(&world).map(Result::unwrap);
+    // Again the same answer: it is stored.
+    let _ = run(&world).map(Result::unwrap);
+    for proposal in &mut world.proposals {
+        proposal.spec.reveal = "histogram:4".parse().unwrap();
+    }
+    assert!(matches!(
+        error(&world),
+        SessionError::Limit(Limit::Disclosure(DisclosureRefusal::SecondHistogram {
+            participants: 6
+        }))
+    ));
 }
 
 #[test]
@@ -135,7 +282,9 @@ fn one_side_alone_may_get_the_answer() {
 fn a_connection_that_breaks_opens_one_answer_and_counts_it_once() {
     for (engine, question) in [
         (Engine::Shares, "groups"),
+        (Engine::Shares, "groups,published"),
         (Engine::Garbled, "test:groups,30"),
+        (Engine::Garbled, "test:groups,30,published"),
         (Engine::Shares, "test:sites,30"),
     ] {
         let total = {
@@ -161,7 +310,7 @@ fn a_connection_that_breaks_opens_one_answer_and_counts_it_once() {
         assert_eq!(host, oracle(&world, &host), "{question}");
         for side in 0..2 {
             // Means with two groups of the partner are two about everybody.
-            let cost = if question == "groups" { 2 } else { 1 };
+            let cost = if question.starts_with("groups") { 2 } else { 1 };
             assert_eq!(world.disclosed(side), cost, "{question}");
         }
     }

@@ -1,0 +1,55 @@
+//! What is not a sum of scores: histograms, and sizes of groups.
+
+use super::*;
+
+/// Another number of bins, another metric and late recruits all give differences of counts.
+#[test]
+fn a_participant_is_in_one_histogram() {
+    let fixture = Fixture::new();
+    let histogram = AnswerKind::Histogram;
+    assert_eq!(fixture.ask(1, histogram, &members(0..10)), Ok(1));
+    // The same agreement again.
+    assert_eq!(fixture.ask(1, histogram, &members(0..10)), Ok(1));
+    let refused = |participants| Err(DisclosureRefusal::SecondHistogram { participants });
+    assert_eq!(fixture.ask(2, histogram, &members(0..10)), refused(10));
+    assert_eq!(fixture.ask(3, histogram, &members(0..15)), refused(10));
+    assert_eq!(fixture.ask(4, histogram, &members(5..15)), refused(5));
+    // Other participants, and other answers.
+    assert_eq!(fixture.ask(5, histogram, &members(20..25)), Ok(2));
+    assert_eq!(fixture.ask(6, AnswerKind::Mean, &members(0..10)), Ok(3));
+}
+
+fn told(fixture: &Fixture, key: u8, members: &[GroupMember]) -> Result<u32, DisclosureRefusal> {
+    let key = [key; 32];
+    fixture.ask_for(&GroupAnswer::sizes(&key), members, LIMITS)
+}
+
+/// Participants with their groups, as sizes are about them.
+fn grouped(numbers: std::ops::Range<u32>) -> Vec<GroupMember> {
+    let without_stimuli = |member| GroupMember {
+        stimuli: vec!["\0".into()],
+        ..member
+    };
+    members(numbers).into_iter().map(without_stimuli).collect()
+}
+
+#[test]
+fn sizes_of_groups_that_differ_by_a_few_are_refused() {
+    let fixture = Fixture::new();
+    // They cost nothing.
+    assert_eq!(told(&fixture, 1, &grouped(0..20)), Ok(0));
+    assert_eq!(told(&fixture, 1, &grouped(0..20)), Ok(0));
+    assert_eq!(told(&fixture, 2, &grouped(0..19)), Err(differencing(1)));
+    // Ten of each group more, but one of these groups is two people.
+    assert_eq!(told(&fixture, 3, &grouped(0..24)), Err(differencing(2)));
+    assert_eq!(told(&fixture, 4, &grouped(0..30)), Ok(0));
+    assert!(matches!(
+        told(&fixture, 5, &grouped(40..48)),
+        Err(DisclosureRefusal::SmallCell {
+            participants: 4,
+            ..
+        })
+    ));
+    // They say nothing about scores.
+    assert_eq!(fixture.ask(6, AnswerKind::Mean, &members(0..9)), Ok(1));
+}
