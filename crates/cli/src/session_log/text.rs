@@ -236,10 +236,8 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
         name,
         &format!(
             "agreed: {} of the host, {} of the joining side, {}{known}\n\
-             revealed: {}{to}; {lengths}{scanpaths}{published}
-\
-             {rounding}{precision}{engine}limit: {}
-\
+             revealed: {}{to}; {lengths}{scanpaths}{published}\n\
+             {rounding}{precision}{engine}limit: {}\n\
              estimate: {}, {} to the host, {} to the joining side, {}, {}\n\
              connection: {}",
             counted(summary.host_scanpaths, "scanpath"),
