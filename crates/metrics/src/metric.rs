@@ -142,6 +142,11 @@ impl Metric {
         )
     }
 
+    /// Whether the score depends on the sum of each scanpath's durations, also if the other one is empty.
+    pub fn adds_durations(&self) -> bool {
+        matches!(self, Metric::ScaSim(_))
+    }
+
     /// Whether it aligns letters, and has a score and a similarity.
     pub fn is_alignment(&self) -> bool {
         matches!(

@@ -40,7 +40,17 @@ pub(crate) fn cohort_tag(cohort: &Cohort, identity: &Identity, with_groups: bool
             context.update(&letter.to_le_bytes());
         }
     }
+    #[cfg(test)]
+    if let Some(forged) = FORGED_TAG.with_borrow(Clone::clone) {
+        return forged;
+    }
     hex(&identity.tag("cohort", &[context.finish().as_ref()]))
+}
+
+#[cfg(test)]
+thread_local! {
+    /// The tag that a modified peer in this thread sends in place of that of its cohort.
+    pub(crate) static FORGED_TAG: std::cell::RefCell<Option<String>> = const { std::cell::RefCell::new(None) };
 }
 
 /// The id of an agreement: the plan's, and the number of the agreement. A plan that is repeated on purpose has a new number.

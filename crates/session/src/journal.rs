@@ -41,8 +41,8 @@ pub(crate) struct Journal {
     reveal: Reveal,
     pairs: Vec<PairEntry>,
     engine: Option<EngineDecision>,
-    /// The start of the peer's commitment to its part of the coins.
-    commitment: Option<[u64; 2]>,
+    /// The start of the digest of the peer's groups and of its commitment to its part of the coins.
+    peer_groups: Option<[u64; 2]>,
     /// The answer whose numbers are being read.
     parts: AnswerParts,
     /// Where the last complete record ends.
@@ -145,7 +145,7 @@ impl Journal {
             reveal,
             pairs: vec![PairEntry::default(); pairs],
             engine: None,
-            commitment: None,
+            peer_groups: None,
             parts: AnswerParts::default(),
             end: 0,
             synced: Instant::now(),
@@ -202,9 +202,9 @@ impl Journal {
         self.pairs.get(pair).map_or(0, |entry| entry.starts)
     }
 
-    /// The number of pairs that were started more than once, and the largest number of times any pair was started.
-    pub(crate) fn repeated_starts(&self) -> (u64, u32) {
-        let starts = || self.pairs.iter().map(|entry| entry.starts);
+    /// How many of the first `pairs` places were started more than once, and the largest number of times any of them was started.
+    pub(crate) fn repeated_starts(&self, pairs: usize) -> (u64, u32) {
+        let starts = || self.pairs.iter().take(pairs).map(|entry| entry.starts);
         let repeated = starts().filter(|&starts| starts > 1).count();
         (repeated as u64, starts().max().unwrap_or(0))
     }
@@ -396,8 +396,8 @@ impl Journal {
             Record::Engine(decision) => {
                 self.engine.get_or_insert(decision);
             }
-            Record::Commitment(start) => {
-                self.commitment.get_or_insert(start);
+            Record::Groups(start) => {
+                self.peer_groups.get_or_insert(start);
             }
         }
     }

@@ -19,17 +19,23 @@ pub(crate) struct AgreedPairs<'a> {
     pub(crate) spec: &'a Spec,
     /// Indices of the host's and the joining side's scanpaths.
     pub(crate) pairs: &'a [(usize, usize)],
-    /// The matrix cells of each pair. A pair without cells reveals nothing but lengths.
+    /// The matrix cells of each pair.
     pub(crate) cells: &'a [u64],
     /// Scanpaths of this side.
     pub(crate) scanpaths: usize,
 }
 
 impl AgreedPairs<'_> {
-    /// How many of these pairs each scanpath of this side is in; pairs without cells do not count.
+    /// Whether the result of a pair says more than the lengths do. A scanpath without letters has no matrix cells, but where durations
+    /// are added, its result is the sum of the other scanpath's.
+    pub(crate) fn says_something(&self, pair: usize) -> bool {
+        self.cells[pair] > 0 || self.spec.metric.adds_durations()
+    }
+
+    /// How many of these pairs each scanpath of this side is in; pairs that say nothing do not count.
     pub(crate) fn comparisons(&self, pairs: impl Iterator<Item = usize>) -> Vec<u64> {
         let mut comparisons = vec![0; self.scanpaths];
-        for pair in pairs.filter(|&pair| self.cells[pair] > 0) {
+        for pair in pairs.filter(|&pair| self.says_something(pair)) {
             comparisons[self.own(pair)] += 1;
         }
         comparisons
@@ -64,7 +70,7 @@ impl AgreedPairs<'_> {
                 true => sent,
                 false => sent.max(journal.starts(pair).into()),
             };
-            known[self.own(pair)] += if self.cells[pair] > 0 { count } else { 0 };
+            known[self.own(pair)] += if self.says_something(pair) { count } else { 0 };
         }
         known
     }
@@ -112,7 +118,7 @@ impl Books<'_> {
     ) -> Result<(), SessionError> {
         let new = pairs.iter().copied();
         let new: Vec<usize> = new
-            .filter(|&pair| agreed.cells[pair] > 0 && !self.journal.is_sent(pair))
+            .filter(|&pair| agreed.says_something(pair) && !self.journal.is_sent(pair))
             .collect();
         if new.is_empty() {
             return Ok(());

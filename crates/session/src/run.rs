@@ -51,6 +51,10 @@ impl AgreedSession {
     /// Computes what is left, stores every answer as soon as it is known, and checks that both sides have the same. The
     /// observer gets pairs by their index in the whole list.
     pub fn run(mut self, observer: &dyn Observer) -> Result<CompletedSession, SessionError> {
+        // Limits were not enforced when the sides agreed on an estimate.
+        if self.agreement.estimate_only() {
+            return Err(SessionError::EstimateOnly);
+        }
         let start = Instant::now();
         let computed = self.compute(observer);
         let journal_failure = self.agreement.journal.finish().err();
@@ -65,7 +69,7 @@ impl AgreedSession {
             }
             return Err(error);
         }
-        let (restarted_pairs, max_starts) = self.agreement.journal.repeated_starts();
+        let (restarted_pairs, max_starts) = self.agreement.repeated_starts();
         let mut outcome = self.outcome();
         outcome.cost.seconds = start.elapsed().as_secs_f64();
         Ok(CompletedSession {
@@ -132,13 +136,14 @@ impl AgreedSession {
         Ok(())
     }
 
-    /// Opens the coins of a test and published labels, once it starts.
+    /// Fixes the peer's groups, and opens the coins of a test and published labels, once it starts.
     fn open_committed(&mut self) -> Result<(), SessionError> {
         let (session, agreement) = (&mut self.session, &mut self.agreement);
         match &mut agreement.group {
             None => Ok(()),
             Some(group) => {
-                group.open_committed(session.role, &mut agreement.journal, &mut session.channel)
+                agreement.journal.keep_groups(group.peer_digest())?;
+                group.open_committed(session.role, &mut session.channel)
             }
         }
     }
@@ -296,6 +301,11 @@ impl AgreedSession {
 }
 
 impl Agreement {
+    /// How many pairs were started more than once, and the largest number of times any pair was started.
+    fn repeated_starts(&self) -> (u64, u32) {
+        self.journal.repeated_starts(self.pairs.len())
+    }
+
     /// The outcome as this side sees it, before anything is computed.
     fn without_results(&self, role: Role) -> Outcome {
         let (spec, cohort) = (&self.proposal.spec, &self.proposal.cohort);

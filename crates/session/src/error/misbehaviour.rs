@@ -52,6 +52,11 @@ pub enum Misbehaviour {
     /// The peer's groups do not fit its roster or the question.
     #[error("groups that do not fit its roster or the question")]
     InvalidGroups,
+    /// The peer comes back with other groups, or another commitment to its part of the coins, under the same agreement.
+    #[error(
+        "groups or coins that differ from those of an earlier session under the same agreement"
+    )]
+    ChangedGroups,
     /// The peer's part of the coins does not match its commitment.
     #[error("coins that do not match its commitment")]
     InvalidCoins,

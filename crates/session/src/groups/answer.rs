@@ -3,7 +3,7 @@
 use super::GroupAgreement;
 use super::resume::AnswerStep;
 use crate::control::{self, Tag};
-use crate::error::{InternalError, Misbehaviour, SessionError};
+use crate::error::{InternalError, Limit, Misbehaviour, SessionError};
 use crate::journal::Journal;
 use crate::ledger::Account;
 use crate::records::AgreedPairs;
@@ -67,9 +67,9 @@ impl AgreedSession {
                 let own = crate::run::scanpaths(&proposal.cohort);
                 let job = Job::new(&proposal.spec, role, &own, lengths.len(), &agreement.pairs)?
                     .with_peer_lengths(&lengths)?;
-                let halves = (0..pairs).map(|pair| match agreement.cells[pair] {
-                    0 => Ok(0),
-                    _ => match opening.journal.half(pair) {
+                let halves = (0..pairs).map(|pair| match agreed.says_something(pair) {
+                    false => Ok(0),
+                    true => match opening.journal.half(pair) {
                         Some(half) => Ok(half.half),
                         None => Err(SessionError::from(InternalError::LostResults)),
                     },
@@ -78,6 +78,7 @@ impl AgreedSession {
                 let levels = agreement
                     .decision
                     .map_or_else(Default::default, |it| it.tree_levels);
+                opening.start(agreement.max_starts)?;
                 let plan = opening.group.terms.plan(&job, &proposal.spec)?;
                 let shares = plan.run(&halves, levels, channel)?;
                 opening.keep(channel, &shares, agreement.run)?;
@@ -115,6 +116,15 @@ impl AgreedSession {
 }
 
 impl Opening<'_> {
+    /// Notes that the answer is about to be computed. Like a pair, it may be started so many times without a result.
+    fn start(&mut self, most: u32) -> Result<(), SessionError> {
+        let first = self.numbers.start;
+        if self.journal.starts(first) >= most {
+            return Err(Limit::TooManyStarts { starts: most }.into());
+        }
+        self.journal.start_pairs(&[first])
+    }
+
     /// Stores this side's shares durably, and waits until the other side has done the same.
     fn keep(
         &mut self,

@@ -2,14 +2,13 @@
 //!
 //! The coins of a test are the seed of its permutations, to which both sides contribute and which neither can choose. A side derives its
 //! part from its key and the agreement, so that a resumed session has the same. Each commits to its part, and to its labels if they are
-//! published, in [`GroupTerms`](super::GroupTerms). When the computation starts, a side makes the other's commitment durable before it
-//! opens its own: a peer that breaks off once it has seen it cannot come back with another commitment.
+//! published, in [`GroupTerms`](super::GroupTerms). When the computation starts, a side makes the other's commitment durable (with its
+//! groups) before it opens its own: a peer that breaks off once it has seen it cannot come back with another commitment.
 
 use super::GroupAgreement;
 use crate::control::{self, Tag};
 use crate::error::{Misbehaviour, SessionError};
 use crate::identity::{hex, unhex};
-use crate::journal::Journal;
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
 use veilpath_channel::Channel;
@@ -36,13 +35,11 @@ impl GroupAgreement {
     pub(crate) fn open_committed(
         &mut self,
         role: Role,
-        journal: &mut Journal,
         channel: &mut dyn Channel,
     ) -> Result<(), SessionError> {
         let Some(committed) = self.committed.take() else {
             return Ok(());
         };
-        journal.keep_commitment(&committed.their_commitment)?;
         let labels = committed.own_labels.as_deref();
         let labels = labels.map(|ours| control::exchange_bytes(channel, role, Tag::Labels, ours));
         let labels = labels.transpose()?;

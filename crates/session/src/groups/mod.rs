@@ -43,6 +43,7 @@ use crate::identity::{hex, unhex};
 use crate::journal::Journal;
 use crate::session::Proposal;
 use coins::{Committed, commitment};
+use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use veilpath_channel::Channel;
@@ -70,6 +71,8 @@ pub(crate) struct GroupAgreement {
     ledger: DisclosureLedger,
     /// What is charged before the other side learns the answer; `None` if it does not learn it.
     charge: Option<Charge>,
+    /// A digest of what the peer has chosen.
+    peer_digest: [u8; 32],
 }
 
 /// The question and its inputs.
@@ -88,7 +91,7 @@ struct AgreedGroups {
 }
 
 /// The message Groups.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GroupTerms {
     /// Names and sizes of this side's groups, if the question needs them.
@@ -260,6 +263,7 @@ impl GroupNegotiation<'_> {
         if !their_terms.is_valid(needed[theirs], &self.labels[theirs], question) {
             return Err(Misbehaviour::InvalidGroups.into());
         }
+        let peer_digest = their_terms.digest()?;
         let their_commitment = their_terms.commitment.as_ref();
         let their_commitment =
             their_commitment.map(|text| unhex(text).ok_or(Misbehaviour::InvalidCoins));
@@ -304,6 +308,7 @@ impl GroupNegotiation<'_> {
             committed,
             ledger: self.ledger,
             charge,
+            peer_digest,
         })
     }
 }
@@ -312,6 +317,12 @@ impl GroupAgreement {
     /// The size of the question, for the estimate.
     pub(crate) fn work(&self, pairs: &[(usize, usize)]) -> GroupWork {
         self.terms.work(pairs)
+    }
+
+    /// A digest of the peer's groups and of its commitment. An agreement has the same in all sessions: how many numbers are opened, and
+    /// what they count as, depends on them.
+    pub(crate) fn peer_digest(&self) -> &[u8; 32] {
+        &self.peer_digest
     }
 
     /// The fewest participants of each side that a part of the answer is about.
@@ -385,6 +396,19 @@ impl AgreedGroups {
 }
 
 impl GroupTerms {
+    /// A digest of everything but the minimum, which a user may change.
+    fn digest(&self) -> Result<[u8; 32], SessionError> {
+        let fixed = Self {
+            minimum: 0,
+            ..self.clone()
+        };
+        let text = serde_json::to_vec(&fixed)
+            .map_err(|error| InternalError::Serialise(error.to_string()))?;
+        let mut bytes = [0; 32];
+        bytes.copy_from_slice(digest(&SHA256, &text).as_ref());
+        Ok(bytes)
+    }
+
     /// Whether the peer's terms fit the question and the ids of its scanpaths. `needs_groups` says whether the question needs its groups.
     pub(crate) fn is_valid(
         &self,

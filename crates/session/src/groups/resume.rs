@@ -92,11 +92,11 @@ impl Resume {
         };
         if plan.answer == AnswerStep::Compute {
             let mut fitting = fitting.into_iter().peekable();
-            // Pairs without cells have no halves: their values follow from the lengths.
+            // The others have no halves: their values follow from the lengths.
             plan.compare = (0..pairs)
                 .filter(|pair| {
                     let fits = fitting.next_if_eq(pair).is_some();
-                    agreed.cells[*pair] > 0 && !fits
+                    agreed.says_something(*pair) && !fits
                 })
                 .collect();
         }

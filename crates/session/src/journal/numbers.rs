@@ -4,15 +4,28 @@ use super::Journal;
 use super::record::Record;
 use crate::error::{InternalError, Misbehaviour, SessionError};
 
+/// The first 16 bytes of a digest.
+fn start_of(digest: &[u8; 32]) -> [u64; 2] {
+    let (words, _) = digest.as_chunks();
+    [0, 1].map(|at: usize| words.get(at).map_or(0, |it| u64::from_le_bytes(*it)))
+}
+
 impl Journal {
-    /// Keeps the peer's commitment to its part of the coins, durably; it must be the one that it made before, if it did.
-    pub(crate) fn keep_commitment(&mut self, commitment: &[u8; 32]) -> Result<(), SessionError> {
-        let (words, _) = commitment.as_chunks();
-        let start = [0, 1].map(|at: usize| words.get(at).map_or(0, |it| u64::from_le_bytes(*it)));
-        match self.commitment {
-            Some(known) if known == start => Ok(()),
-            Some(_) => Err(Misbehaviour::InvalidCoins.into()),
-            None => self.append_synced([Record::Commitment(start)]),
+    /// Whether this is the digest of the peer's groups and commitment that is kept, if one is.
+    pub(crate) fn check_groups(&self, digest: &[u8; 32]) -> Result<(), SessionError> {
+        match self.peer_groups {
+            Some(known) if known != start_of(digest) => Err(Misbehaviour::ChangedGroups.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Keeps the digest of the peer's groups and of its commitment to its part of the coins, durably; it must be the one that was
+    /// kept before, if one was.
+    pub(crate) fn keep_groups(&mut self, digest: &[u8; 32]) -> Result<(), SessionError> {
+        self.check_groups(digest)?;
+        match self.peer_groups {
+            Some(_) => Ok(()),
+            None => self.append_synced([Record::Groups(start_of(digest))]),
         }
     }
 

@@ -12,7 +12,7 @@
 //! | 9 | 1 or 2 | levels | – | decided on the engine garbled or shares, with seed trees of this many levels |
 //! | 10 | place after the pairs | number | – | a number of an answer about groups |
 //! | 12 | pair | place and count | number | one number of a score that has not two; the others are next to it |
-//! | 11 | 0 | commitment | commitment | the first 16 bytes of the peer's commitment to its part of the coins |
+//! | 11 | 0 | digest | digest | the first 16 bytes of the digest of the peer's groups and of its commitment to coins |
 
 use crate::engine_decision::EngineDecision;
 use ring::digest::{Context, SHA256};
@@ -45,8 +45,8 @@ pub(crate) enum Record {
     Rejected(usize),
     /// A number of an answer about groups, and its place after the pairs.
     Number(usize, u64),
-    /// The first 16 bytes of the peer's commitment to its part of the coins.
-    Commitment([u64; 2]),
+    /// The first 16 bytes of the digest of the peer's groups and of its commitment to its part of the coins.
+    Groups([u64; 2]),
     /// Which of the proven engines computes, and how.
     Engine(EngineDecision),
 }
@@ -143,7 +143,7 @@ impl Record {
             Record::Half(pair, half, run) => (6, [pair as u64, half, run]),
             Record::Sent(first, count) => (7, [first as u64, count as u64, 0]),
             Record::Rejected(pair) => (8, [pair as u64, 0, 0]),
-            Record::Commitment([first, second]) => (11, [0, first, second]),
+            Record::Groups([first, second]) => (11, [0, first, second]),
             Record::Number(place, number) => (10, [place as u64, number, 0]),
             Record::Engine(decision) => {
                 let place = PROVEN.iter().position(|it| *it == decision.engine);
@@ -206,7 +206,7 @@ impl Record {
                 tree_levels: TreeLevels::try_from(u8::try_from(second).ok()?).ok()?,
             })),
             10 => Some(Record::Number(pair, second)),
-            11 if first == 0 => Some(Record::Commitment([second, third])),
+            11 if first == 0 => Some(Record::Groups([second, third])),
             _ => None,
         }
     }

@@ -39,9 +39,9 @@ fn scores_are_read_back_exactly_and_starts_are_counted() {
         [false, true, false, true]
     );
     assert_eq!(journal.answer(3), Some(reading(7.0)));
-    assert_eq!(journal.repeated_starts(), (0, 1));
+    assert_eq!(journal.repeated_starts(2), (0, 1));
     journal.start_pairs(&[0, 2]).unwrap();
-    assert_eq!(journal.repeated_starts(), (1, 2));
+    assert_eq!(journal.repeated_starts(2), (1, 2));
     journal.store(1, reading(1.0 / 3.0)).unwrap();
     let error = journal.store(1, reading(0.5)).unwrap_err();
     assert!(matches!(error, SessionError::Misbehaved(_)));

@@ -4,13 +4,16 @@
 //! where it likes. What it has learned is what its files contain at the end: every answer, however it got there.
 
 mod agreements;
+mod engines;
 mod groups;
 mod hang_ups;
+mod measures;
 mod records;
 mod relay;
 mod signatures;
 
 use super::*;
+use crate::digests::{FORGED_TAG, cohort_tag};
 use crate::{Listener, ScanpathLimit, join};
 use relay::{Cut, Relay};
 use std::collections::BTreeSet;
@@ -59,6 +62,12 @@ struct World {
     limit: ScanpathLimit,
     /// Whether the victim's user asks for a new agreement.
     fresh: bool,
+    /// Whether the victim's user leaves the choice of the engine open.
+    auto: bool,
+    /// The victim's budget of answers about groups.
+    answers: u32,
+    metric: Metric,
+    alphabet: Alphabet,
     victim: Identity,
     attacker: Identity,
     victim_files: TempDir,
@@ -70,11 +79,17 @@ struct Attempt<'a> {
     /// Its state directory.
     files: &'a Path,
     /// What it says that it compares; the letters show only in a tag under its own key.
-    announced: [u16; 4],
+    announced: Vec<u16>,
     /// What it compares.
     letters: Vec<u16>,
     /// What it changes in its plan after the agreement.
     change: Option<fn(&mut Spec)>,
+    /// The groups that it announces under the tag of the usual ones.
+    groups: Option<[&'static str; 2]>,
+    /// The engine that it names, where the victim leaves the choice open.
+    engine: Option<Engine>,
+    /// Whether it says that it wants nothing but the estimate.
+    estimates: bool,
     /// Whether it exchanges the groups of its participants after the agreement.
     swap_groups: bool,
     cut: Option<Cut>,
@@ -86,7 +101,10 @@ impl<'a> Attempt<'a> {
     fn new(files: &'a Path, number: usize) -> Self {
         Self {
             files,
-            announced: [0; 4],
+            announced: vec![0; 4],
+            groups: None,
+            engine: None,
+            estimates: false,
             letters: letters(number).to_vec(),
             change: None,
             swap_groups: false,
@@ -133,6 +151,16 @@ impl World {
             case,
             limit: ScanpathLimit::Count(limit),
             fresh: false,
+            auto: false,
+            answers: crate::DisclosureLimits::default().answers_per_partner,
+            // Scores with many values, so that another question has another answer.
+            metric: Metric::NeedlemanWunsch {
+                substitution: Substitution::Index,
+                insert: 20.0,
+                delete: 20.0,
+                scale: None,
+            },
+            alphabet: Alphabet::letters(26).unwrap(),
             victim: Identity::ephemeral().unwrap(),
             attacker: Identity::ephemeral().unwrap(),
             victim_files: tempfile::tempdir().unwrap(),
@@ -162,31 +190,32 @@ impl World {
     fn proposal(&self, role: Role, attempt: &Attempt<'_>) -> Proposal {
         let attacks = self.attacks(role);
         let secrets = SECRETS.each_ref().map(|it| &it[..]);
-        let cohort = match attacks {
+        let mut cohort = match attacks {
             true => self.attackers_cohort(&attempt.announced),
             false => cohort(&secrets),
         };
-        // Scores with many values, so that another question has another answer.
-        let metric = Metric::NeedlemanWunsch {
-            substitution: Substitution::Index,
-            insert: 20.0,
-            delete: 20.0,
-            scale: None,
-        };
-        let mut spec =
-            Spec::new(self.case.engine, metric, PairRule::All, &cohort, &cohort).unwrap();
+        cohort.alphabet = self.alphabet;
+        if let Some(groups) = attempt.groups.filter(|_| attacks) {
+            for (entry, group) in cohort.entries.iter_mut().zip(groups) {
+                entry.group = Some(group.into());
+            }
+        }
+        let named = attempt.engine.filter(|_| attacks);
+        let engine = named.unwrap_or(self.case.engine);
+        let metric = self.metric.clone();
+        let mut spec = Spec::new(engine, metric, PairRule::All, &cohort, &cohort).unwrap();
         (spec.reveal, spec.reveal_to) = (self.case.reveal, self.case.to);
         Proposal {
-            auto_engine: false,
+            auto_engine: self.auto && named.is_none(),
             spec,
             cohort,
             pseudonyms: false,
-            estimate_only: false,
+            estimate_only: attacks && attempt.estimates,
             fresh: if attacks { attempt.fresh } else { self.fresh },
             declared_letters: None,
             disclosure: crate::DisclosureLimits {
                 minimum_group: 1,
-                ..Default::default()
+                answers_per_partner: self.answers,
             },
             limit_per_scanpath: match attacks {
                 true => ScanpathLimit::Unlimited,
@@ -222,7 +251,14 @@ impl World {
                 true => attempt.files,
                 false => self.victim_files.path(),
             };
-            let mut ready = session.agree(proposal, Some(&StateDir::at(files)), &mut |_| ())?;
+            let forged = attempt.groups.filter(|_| self.attacks(role)).map(|_| {
+                let usual = self.attackers_cohort(&attempt.announced);
+                cohort_tag(&usual, own, true)
+            });
+            FORGED_TAG.set(forged);
+            let agreed_session = session.agree(proposal, Some(&StateDir::at(files)), &mut |_| ());
+            FORGED_TAG.set(None);
+            let mut ready = agreed_session?;
             if self.attacks(role) {
                 *agreed.lock().unwrap() = Some((ready.agreement.id, ready.agreement.run));
                 let proposal = &mut ready.agreement.proposal;
@@ -236,6 +272,7 @@ impl World {
                 {
                     group.swap_groups();
                 }
+                ready.agreement.proposal.estimate_only = false;
                 relay.count();
             }
             ready.run(&()).map(|_| ())

@@ -214,6 +214,9 @@ impl Session {
             let numbers = group.as_ref().map_or(0, |group| group.form.count());
             let mut records =
                 self.open_records(&proposal, &agreed, numbers, &id, state_dir, estimate_only)?;
+            if let Some(group) = &group {
+                records.0.check_groups(group.peer_digest())?;
+            }
             if let Some(group) = group.as_ref().filter(|_| !estimate_only) {
                 group.restore_sent(&mut records.0, pairs.len())?;
             }

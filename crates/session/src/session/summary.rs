@@ -149,6 +149,11 @@ impl AgreedSession {
 }
 
 impl Agreement {
+    /// Whether a side wants nothing but the estimate.
+    pub(crate) fn estimate_only(&self) -> bool {
+        self.proposal.estimate_only || self.peer_estimates_only
+    }
+
     /// The pairs that are left.
     fn work(&self) -> Work {
         let spec = &self.proposal.spec;

@@ -316,11 +316,13 @@ impl Scoring {
                 let shares: usize = shares.map(|output| output.bits(shape(0, 0))).sum();
                 match outputs.iter().any(|output| points(&output)) {
                     false => AnswerSize::Bits(shares),
-                    true => AnswerSize::BitsOf(
-                        u64::from(MOST_LETTERS)
-                            .checked_shl(u32::try_from(shares).unwrap_or(u32::MAX))
-                            .unwrap_or(u64::MAX),
-                    ),
+                    true => {
+                        let factor = u32::try_from(shares)
+                            .ok()
+                            .and_then(|it| 1u64.checked_shl(it));
+                        let factor = factor.unwrap_or(u64::MAX);
+                        AnswerSize::BitsOf(factor.saturating_mul(MOST_LETTERS.into()))
+                    }
                 }
             }
         }

@@ -56,6 +56,7 @@ impl Side {
             },
             ledger: DisclosureLedger::open(None, &identity, peer),
             charge: None,
+            peer_digest: [0; 32],
         };
         let mut journal = Journal::in_memory([1; 32], PAIRS + 2, reveal);
         journal

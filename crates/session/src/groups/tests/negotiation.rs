@@ -114,8 +114,7 @@ fn negotiate_labels(
     ];
     let mut script = Script(script.concat());
     let mut agreed = negotiation.agree(reveal.group_question().unwrap(), &mut script)?;
-    let mut journal = Journal::in_memory([2; 32], 0, reveal);
-    agreed.open_committed(role, &mut journal, &mut script)?;
+    agreed.open_committed(role, &mut script)?;
     Ok(agreed)
 }
 
@@ -125,11 +124,11 @@ fn a_commitment_cannot_be_changed() {
     let folder = tempfile::tempdir().unwrap();
     let reveal = "test:sites".parse().unwrap();
     let open = || Journal::open(folder.path(), [3; 32], 2, reveal).unwrap();
-    open().keep_commitment(&[1; 32]).unwrap();
-    open().keep_commitment(&[1; 32]).unwrap();
+    open().keep_groups(&[1; 32]).unwrap();
+    open().keep_groups(&[1; 32]).unwrap();
     assert!(matches!(
-        open().keep_commitment(&[2; 32]),
-        Err(SessionError::Misbehaved(Misbehaviour::InvalidCoins))
+        open().keep_groups(&[2; 32]),
+        Err(SessionError::Misbehaved(Misbehaviour::ChangedGroups))
     ));
 }
 

@@ -12,7 +12,7 @@ fn every_cohort_counts_towards_the_limit() {
         let mut refused = 0;
         for (number, files) in folders.iter().enumerate() {
             let ended = world.attack(&Attempt {
-                announced: letters(number),
+                announced: letters(number).to_vec(),
                 ..Attempt::new(files.path(), number)
             });
             let Some(SessionError::Limit(limit)) = ended.victim else {
@@ -76,7 +76,7 @@ fn concurrent_sessions_share_one_limit() {
             let attempt = |number: usize| {
                 let announced = if same_agreement { 0 } else { number };
                 Attempt {
-                    announced: letters(announced),
+                    announced: letters(announced).to_vec(),
                     ..Attempt::new(folders[number].path(), number)
                 }
             };

@@ -181,7 +181,7 @@ fn groups_of_single_scanpaths_count_as_comparisons() {
         let files = tempfile::tempdir().unwrap();
         for number in 1..5 {
             let attempt = Attempt {
-                announced: letters(number),
+                announced: letters(number).to_vec(),
                 ..attempt(files.path(), number)
             };
             let ended = world.attack(&attempt);
@@ -271,4 +271,106 @@ fn an_impossible_number_is_reported_at_the_end() {
         }
     }
     assert!(tried > 0, "no cut left both sides with their shares");
+}
+
+/// The attacker has an answer computed for two groups, hangs up before it counts, has a part of it opened as an answer for one
+/// group, and then the rest.
+#[test]
+fn other_groups_on_resume_do_not_lower_the_price() {
+    let mut tried = 0;
+    for (to, attacker) in [(RevealTo::Join, Role::Join), (RevealTo::Host, Role::Host)] {
+        let case = case(Engine::Shares, "groups", to, attacker);
+        let files = tempfile::tempdir().unwrap();
+        let [to_victim, _] = World::new(case, 1)
+            .attack(&attempt(files.path(), 0))
+            .records;
+        for records in to_victim.saturating_sub(5)..to_victim {
+            let world = World::new(case, 1);
+            let files = tempfile::tempdir().unwrap();
+            world.attack(&Attempt {
+                cut: Some(Cut {
+                    to_victim: true,
+                    records,
+                }),
+                ..attempt(files.path(), 0)
+            });
+            if world.disclosed() > 0 {
+                continue;
+            }
+            tried += 1;
+            let other = world.attack(&Attempt {
+                groups: Some(["x", "x"]),
+                ..attempt(files.path(), 0)
+            });
+            let usual = world.attack(&attempt(files.path(), 0));
+            assert!(usual.victim.is_none(), "{case:?}: {:?}", usual.victim);
+            assert_eq!(learned([files.path()]).len(), 1);
+            assert_eq!(world.disclosed(), cost(case), "{case:?}");
+            let rejected = other.victim.map(|error| {
+                let changed = crate::Misbehaviour::ChangedGroups;
+                matches!(error, SessionError::Misbehaved(it) if it == changed)
+            });
+            assert_eq!(rejected, Some(true), "{case:?}");
+            break;
+        }
+    }
+    assert!(tried > 1, "no cut left an answer that was not counted");
+}
+
+/// Four connections with one key at the same time, each with a cohort of its own, when one answer is left.
+#[test]
+fn concurrent_answers_share_one_budget() {
+    for_all_cases(|case| {
+        let world = World {
+            answers: cost(case),
+            ..World::new(case, 1)
+        };
+        let folders = folders(4);
+        std::thread::scope(|scope| {
+            for (number, files) in folders.iter().enumerate() {
+                let (world, files) = (&world, files.path());
+                scope.spawn(move || {
+                    world.attack(&Attempt {
+                        announced: letters(number).to_vec(),
+                        ..attempt(files, number)
+                    })
+                });
+            }
+        });
+        assert!(learned(paths(&folders)).len() <= 1, "{case:?}");
+        assert!(world.disclosed() <= cost(case), "{case:?}");
+    });
+}
+
+/// A new agreement on the same plan is another answer.
+#[test]
+fn a_new_agreement_is_another_answer() {
+    for_all_cases(|case| {
+        let world = World {
+            answers: 2 * cost(case),
+            fresh: true,
+            ..World::new(case, 2)
+        };
+        let folders = folders(3);
+        for (number, files) in folders.iter().enumerate() {
+            let ended = world.attack(&Attempt {
+                fresh: true,
+                ..attempt(files.path(), number)
+            });
+            let refused = matches!(
+                ended.victim,
+                Some(SessionError::Limit(
+                    Limit::Disclosure(_) | Limit::Comparisons(_)
+                ))
+            );
+            assert_eq!(
+                refused,
+                number == 2,
+                "{case:?} {number}: {:?}",
+                ended.victim
+            );
+            assert_eq!(world.disclosed(), cost(case) * 2.min(number as u32 + 1));
+        }
+        assert!(learned(paths(&folders)).len() <= 2, "{case:?}");
+    });
 }

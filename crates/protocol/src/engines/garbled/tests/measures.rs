@@ -4,7 +4,7 @@ use super::channels::Recorder;
 use super::*;
 use crate::engines::alignment::scoring::Scoring;
 use crate::engines::tests::{measures, rounded_fixations};
-use crate::{Capability, Reveal, Unsupported};
+use crate::{Capability, DefaultLimit, Reveal, Unsupported};
 use veilpath_channel::Counted;
 use veilpath_metrics::{
     Alphabet, Crqa, CrqaOutput, Dtw, Frechet, Grid, Hausdorff, Model, PathDivisor, Points,
@@ -248,6 +248,38 @@ fn empty_scanpaths_are_refused() {
             let mut rng = ChaCha20Rng::seed_from_u64(1);
             let end = host_with(&job, &mut channel, &(), one_worker(), &mut rng);
             assert!(matches!(end, Err(ProtocolError::Metric(_))), "{metric:?}");
+        }
+    }
+}
+
+/// No pair opens more bits than the default limit counts, however long the other side's scanpaths are.
+#[test]
+fn the_default_limit_counts_every_opened_bit() {
+    let cohort = random_cohort(0, 1..2, 1);
+    let letters = cohort.alphabet.size();
+    let all = measures().into_iter().chain(metrics());
+    for (metric, pad_to) in all.flat_map(|it| [(it.clone(), None), (it, Some(PADDING as u32))]) {
+        if pad_to.is_some() && !hides(&metric) {
+            continue;
+        }
+        let mut spec = spec(&metric, &cohort, &cohort);
+        spec.pad_to = pad_to;
+        let limit = DefaultLimit::new(&spec, Some(letters)).unwrap();
+        let comparison = Comparison::new(metric.clone(), spec.alphabet).unwrap();
+        let scoring = Scoring::new(comparison.model(), letters, pad_to);
+        let longest = pad_to.unwrap_or(1 << 24);
+        for own in [1, 5, 20, 300].map(|it: u32| it.min(longest)) {
+            let bits = f64::from(own) * f64::from(letters).log2();
+            let counted = bits / limit.bound(own.into());
+            for other in [1, 20, 1 << 16, 1 << 24].map(|it: u32| it.min(longest)) {
+                for (rows, columns) in [(own, other), (other, own)] {
+                    let opened = scoring.opened_bits(rows, columns).min(64);
+                    assert!(
+                        opened as f64 <= counted + 1e-6,
+                        "{metric:?} {rows} × {columns}: {opened} bits, {counted} counted"
+                    );
+                }
+            }
         }
     }
 }

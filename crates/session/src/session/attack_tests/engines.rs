@@ -1,0 +1,105 @@
+//! The victim leaves the choice of the engine open, and the attacker makes use of that; or it pretends to ask for an estimate.
+
+use super::*;
+use crate::digests::journal_id;
+use crate::engine_decision::EngineDecision;
+use crate::error::Limit;
+use crate::journal::Journal;
+use veilpath_protocol::TreeLevels;
+
+fn world(attacker: Role, limit: u64) -> World {
+    let case = Case {
+        engine: Engine::Garbled,
+        reveal: Reveal::Score,
+        to: RevealTo::Both,
+        attacker,
+    };
+    World {
+        auto: true,
+        ..World::new(case, limit)
+    }
+}
+
+/// Naming an engine, another one, or none are three agreements, and all count.
+#[test]
+fn every_choice_of_the_engine_counts() {
+    for attacker in [Role::Join, Role::Host] {
+        let world = world(attacker, 2);
+        let folders = folders(4);
+        let engines = [Some(Engine::Shares), Some(Engine::Garbled), None, None];
+        for (number, (engine, files)) in engines.into_iter().zip(&folders).enumerate() {
+            let ended = world.attack(&Attempt {
+                engine,
+                ..Attempt::new(files.path(), number)
+            });
+            match ended.victim {
+                None => assert!(number < 2, "{attacker:?} {number}"),
+                Some(SessionError::Limit(Limit::Comparisons(_))) => assert!(number >= 2),
+                Some(error) => panic!("{attacker:?} {number}: {error}"),
+            }
+        }
+        assert_eq!(world.audit(paths(&folders)), (2, 2), "{attacker:?}");
+    }
+}
+
+/// The attacker breaks off, and comes back with other letters and with files that say that the other engine was chosen.
+#[test]
+fn another_engine_on_resume_gives_no_second_answer() {
+    for attacker in [Role::Join, Role::Host] {
+        let files = tempfile::tempdir().unwrap();
+        let ended = world(attacker, 1).attack(&Attempt::new(files.path(), 1));
+        assert!(ended.victim.is_none());
+        let [to_victim, to_attacker] = ended.records;
+        for cut in [
+            (true, to_victim / 2),
+            (true, to_victim - 1),
+            (false, to_attacker / 2),
+            (false, to_attacker - 1),
+        ] {
+            let world = world(attacker, 3);
+            let folders = folders(3);
+            let (to_victim, records) = cut;
+            let first = world.attack(&Attempt {
+                cut: Some(Cut { to_victim, records }),
+                ..Attempt::new(folders[0].path(), 1)
+            });
+            let (agreement, _) = first.agreed.unwrap();
+            let id = journal_id(&agreement, attacker);
+            for (number, engine) in Engine::PROVEN.into_iter().enumerate() {
+                let files = folders[number + 1].path();
+                let directory = StateDir::at(files).journals();
+                let mut journal = Journal::open(&directory, id, 2, Reveal::Score).unwrap();
+                let tree_levels = TreeLevels::default();
+                journal
+                    .store_engine(EngineDecision {
+                        engine,
+                        tree_levels,
+                    })
+                    .unwrap();
+                drop(journal);
+                world.attack(&Attempt::new(files, number + 2));
+            }
+            let (_, counted) = world.audit(paths(&folders));
+            assert!(counted <= 1, "{attacker:?} {cut:?}");
+        }
+    }
+}
+
+/// Estimates are free and not limited, so nothing may follow them.
+#[test]
+fn an_estimate_does_not_become_a_comparison() {
+    for_all_cases(|case| {
+        let world = World::new(case, 0);
+        let files = tempfile::tempdir().unwrap();
+        let ended = world.attack(&Attempt {
+            estimates: true,
+            ..Attempt::new(files.path(), 1)
+        });
+        assert!(
+            matches!(ended.victim, Some(SessionError::EstimateOnly)),
+            "{case:?}: {:?}",
+            ended.victim
+        );
+        assert_eq!(world.audit([files.path()]), (0, 0));
+    });
+}

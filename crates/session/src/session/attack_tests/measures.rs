@@ -1,0 +1,119 @@
+//! Measures with several numbers per pair, and with numbers that need no matrix.
+
+use super::*;
+use veilpath_metrics::{
+    Crqa, CrqaOutput, DurationClasses, DurationDivisor, Grid, Points, RecurrenceRule, ScaSim,
+    Undefined, View,
+};
+
+/// Three numbers of a recurrence plot.
+fn crqa() -> Metric {
+    let points = Points::Grid {
+        grid: Grid::new(4, 3).unwrap(),
+        wrap: false,
+    };
+    let [rec, det, lam, ..] = CrqaOutput::ALL;
+    Metric::Crqa(Crqa {
+        rule: RecurrenceRule::Within {
+            points,
+            radius: 1.5,
+        },
+        line: 2,
+        outputs: vec![rec, det, lam],
+        undefined: Undefined::Zero,
+        rounded: true,
+    })
+}
+
+/// Six grid cells and two classes of durations.
+fn scasim() -> Metric {
+    Metric::ScaSim(ScaSim {
+        view: View {
+            center: [50.0, 50.0],
+            pixel: [0.1, 0.1],
+            distance: 60.0,
+        },
+        modulator: 0.83,
+        divisor: DurationDivisor::None,
+        classes: Some(DurationClasses {
+            grid: Grid::new(3, 2).unwrap(),
+            screen: [100.0, 100.0],
+            durations: vec![100.0, 250.0],
+            scale: 1,
+        }),
+    })
+}
+
+fn world(metric: Metric, engine: Engine, attacker: Role, limit: u64) -> World {
+    let case = Case {
+        engine,
+        reveal: Reveal::Score,
+        to: RevealTo::Both,
+        attacker,
+    };
+    World {
+        metric,
+        alphabet: Alphabet::letters(12).unwrap(),
+        ..World::new(case, limit)
+    }
+}
+
+/// Letters that the measures have.
+fn attempt(files: &Path, number: usize) -> Attempt<'_> {
+    let attempt = Attempt::new(files, number);
+    Attempt {
+        letters: attempt.letters.iter().map(|letter| letter % 12).collect(),
+        ..attempt
+    }
+}
+
+/// All numbers of a pair come together, once, wherever the connection breaks.
+#[test]
+fn several_numbers_of_a_pair_are_one_answer() {
+    for engine in [Engine::Garbled, Engine::Shares] {
+        for attacker in [Role::Join, Role::Host] {
+            let files = tempfile::tempdir().unwrap();
+            let first = world(crqa(), engine, attacker, 1);
+            let ended = first.attack(&attempt(files.path(), 1));
+            assert!(ended.victim.is_none(), "{:?}", ended.victim);
+            assert_eq!(first.audit([files.path()]), (1, 1));
+            let [to_victim, to_attacker] = ended.records;
+            let world = world(crqa(), engine, attacker, 3);
+            let folders = folders(9);
+            let late = |all: usize| all.saturating_sub(3)..=all;
+            let cuts = late(to_attacker).map(|records| (false, records));
+            let cuts = cuts.chain(late(to_victim).map(|records| (true, records)));
+            for (number, (files, (to_victim, records))) in folders.iter().zip(cuts).enumerate() {
+                world.attack(&Attempt {
+                    cut: Some(Cut { to_victim, records }),
+                    ..attempt(files.path(), number)
+                });
+            }
+            world.attack(&attempt(folders[8].path(), 8));
+            let (_, counted) = world.audit(paths(&folders));
+            assert!(counted <= 1, "{engine:?} {attacker:?}");
+        }
+    }
+}
+
+/// Against a scanpath without letters, the result is the sum of the victim's durations.
+#[test]
+fn an_empty_scanpath_counts_where_durations_are_added() {
+    for attacker in [Role::Join, Role::Host] {
+        let empty = |files| Attempt {
+            announced: Vec::new(),
+            letters: Vec::new(),
+            ..attempt(files, 1)
+        };
+        let files = tempfile::tempdir().unwrap();
+        let allowed = world(scasim(), Engine::Garbled, attacker, 1);
+        let ended = allowed.attack(&empty(files.path()));
+        assert!(ended.victim.is_none(), "{:?}", ended.victim);
+        assert_eq!(allowed.audit([files.path()]), (1, 1));
+        let files = tempfile::tempdir().unwrap();
+        let forbidden = world(scasim(), Engine::Garbled, attacker, 0);
+        let ended = forbidden.attack(&empty(files.path()));
+        assert!(matches!(ended.victim, Some(SessionError::Limit(_))));
+        assert_eq!(forbidden.audit([files.path()]), (0, 0));
+    }
+}
