@@ -1,18 +1,21 @@
 //! A measure of fixations, with their own coordinates and durations: compare one pair, or many on all cores.
 
 use crate::kernel::recurrence;
-use crate::measures::{Plane, hausdorff, least_longest, least_sum, recurrence_rows};
+use crate::measures::{Factors, Plane, hausdorff, least_longest, least_sum, recurrence_rows};
 use crate::{
     Alphabet, Crqa, Dtw, Fixations, Frechet, Hausdorff, Metric, MetricError, Notation, PairScore,
-    Points, RecurrenceRule, Screen,
+    Points, RecurrenceRule, RecurrentLines, Screen,
 };
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// A metric that [needs fixations](Metric::needs_fixations), with the screen that they were on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FixationComparison {
     metric: Metric,
     screen: Screen,
+    /// For ScaSim.
+    factors: Option<Arc<Factors>>,
 }
 
 impl FixationComparison {
@@ -23,7 +26,15 @@ impl FixationComparison {
             return Err(MetricError::NeedsFixations { metric });
         }
         metric.model(&Alphabet::full(Notation::Numbers))?;
-        Ok(Self { metric, screen })
+        let factors = match &metric {
+            Metric::ScaSim(scasim) => Some(Arc::new(Factors::new(scasim.modulator))),
+            _ => None,
+        };
+        Ok(Self {
+            metric,
+            screen,
+            factors,
+        })
     }
 
     /// The metric.
@@ -41,7 +52,10 @@ impl FixationComparison {
         crate::model::check_lengths(a.len(), b.len())?;
         let planes = || [a, b].map(|fixations| Plane::new(fixations.list()));
         Ok(match &self.metric {
-            Metric::ScaSim(scasim) => scasim.distance(a.list(), b.list()),
+            Metric::ScaSim(scasim) => match &self.factors {
+                Some(factors) => scasim.distance(factors, a.list(), b.list()),
+                None => scasim.distance(&Factors::new(scasim.modulator), a.list(), b.list()),
+            },
             Metric::MultiMatch(multimatch) => multimatch.compare(a.list(), b.list(), &self.screen),
             Metric::Dtw(Dtw { divisor, .. }) => {
                 let [first, second] = planes();
@@ -68,7 +82,12 @@ impl FixationComparison {
             ) => {
                 let [first, second] = planes();
                 let rows = recurrence_rows(&first, &second, *radius);
-                crqa.exact(&recurrence::count(&rows, crqa.line), a.len(), b.len())
+                let counted = recurrence::count(&rows, crqa.line);
+                let lines = match crqa.has_lines() {
+                    true => recurrence::lines(&rows, crqa.line),
+                    false => RecurrentLines::default(),
+                };
+                crqa.exact(&counted, &lines, a.len(), b.len())
             }
             metric => {
                 return Err(MetricError::NeedsFixations {
@@ -87,16 +106,14 @@ impl FixationComparison {
         pairs: &[(usize, usize)],
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<Vec<PairScore>, MetricError> {
-        let get = |all: &[&Fixations], index: usize| {
-            let fixations = all.get(index).map(|&fixations| fixations.clone());
-            fixations.ok_or(MetricError::NoSuchScanpath {
-                index,
-                count: all.len(),
-            })
-        };
+        fn get<'a>(all: &[&'a Fixations], index: usize) -> Result<&'a Fixations, MetricError> {
+            let count = all.len();
+            let found = all.get(index).copied();
+            found.ok_or(MetricError::NoSuchScanpath { index, count })
+        }
         let compare = |&(i, j): &(usize, usize)| {
             let (first, second) = (get(a, i)?, get(b, j)?);
-            let score = self.compare(&first, &second)?;
+            let score = self.compare(first, second)?;
             progress(first.len() as u64 * second.len() as u64);
             Ok(score)
         };

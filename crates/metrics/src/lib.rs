@@ -63,9 +63,9 @@ pub use fixations::{
 pub use grid::{Distance, Grid, GridError};
 pub use measures::{
     Crqa, CrqaOutput, Dtw, DurationClasses, DurationDivisor, Frechet, Hausdorff, Lattice,
-    MAX_CELLS, MultiMatch, MultiMatchOutput, PathDivisor, Points, RATIO_ONE, RankModel, Ranks,
-    RecurrenceModel, RecurrenceRule, RecurrentLetters, RecurrentPoints, RewardModel, ScaSim,
-    Simplification, SubsMatch, Undefined, View, WarpingModel,
+    LineLengths, LineOutput, MAX_CELLS, MultiMatch, MultiMatchOutput, PathDivisor, Points,
+    RATIO_ONE, RankModel, Ranks, RecurrenceModel, RecurrenceRule, RecurrentLetters, RecurrentLines,
+    RecurrentPoints, RewardModel, ScaSim, Simplification, SubsMatch, Undefined, View, WarpingModel,
 };
 pub use metric::{LocalScoring, Metric};
 pub use model::{Costs, GlobalModel, LocalModel, Model, ScoreFormula, Scores};

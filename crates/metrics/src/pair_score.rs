@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// The most numbers that a metric gives for a pair.
-pub const MAX_OUTPUTS: usize = 6;
+pub const MAX_OUTPUTS: usize = 14;
 
 /// The result of a pair: one number for each of the metric's [outputs](crate::Metric::outputs), in that order. A number may
 /// be undefined for a pair.
@@ -131,7 +131,9 @@ mod tests {
         assert_ne!(score, PairScore::several([None, Some(2.0)]));
         assert_eq!(PairScore::new(1.0, None).numbers().len(), 2);
         assert_eq!(
-            PairScore::several([Some(0.0); 9]).numbers().len(),
+            PairScore::several([Some(0.0); MAX_OUTPUTS + 3])
+                .numbers()
+                .len(),
             MAX_OUTPUTS
         );
     }

@@ -3,7 +3,13 @@
 //! They are slow and easy to read. Tests compare the fast kernels with them and the benchmark measures both; nothing
 //! else should call them. Letters must belong to the model's alphabet.
 
-use crate::{Distance, GlobalModel, Grid, LocalModel, RecurrenceModel, RecurrentPoints, Scanpath};
+pub mod multimatch;
+pub mod places;
+
+use crate::{
+    Distance, GlobalModel, Grid, LocalModel, RecurrenceModel, RecurrentLines, RecurrentPoints,
+    Scanpath,
+};
 
 /// The least cost of a global alignment.
 #[allow(clippy::cast_possible_wrap)] // lengths are at most `MAX_LENGTH`
@@ -65,69 +71,39 @@ pub fn scanmatch_sum(grid: &Grid, threshold: f64, gap: f64, a: &Scanpath, b: &Sc
 
 /// The least sum of distances over all walks along both scanpaths, neither of them empty (dynamic time warping).
 pub fn least_sum(a: &Scanpath, b: &Scanpath, distance: impl Fn(u16, u16) -> f64) -> f64 {
-    walk(a, b, distance, |before, here| before + here)
+    let distance = by_place(a, b, distance);
+    places::walk(a.len(), b.len(), distance, |before, here| before + here)
 }
 
 /// The least longest distance of such a walk (discrete Fréchet distance).
 pub fn least_longest(a: &Scanpath, b: &Scanpath, distance: impl Fn(u16, u16) -> f64) -> f64 {
-    walk(a, b, distance, f64::max)
-}
-
-fn walk(
-    a: &Scanpath,
-    b: &Scanpath,
-    distance: impl Fn(u16, u16) -> f64,
-    combine: impl Fn(f64, f64) -> f64,
-) -> f64 {
-    let mut row = vec![f64::INFINITY; b.len() + 1];
-    row[0] = 0.0;
-    for &x in a.letters() {
-        let (mut diagonal, mut left) = (row[0], f64::INFINITY);
-        row[0] = f64::INFINITY;
-        for (slot, &y) in row[1..].iter_mut().zip(b.letters()) {
-            let best = combine(diagonal.min(*slot).min(left), distance(x, y));
-            diagonal = *slot;
-            *slot = best;
-            left = best;
-        }
-    }
-    row.last().copied().unwrap_or_default()
+    places::walk(a.len(), b.len(), by_place(a, b, distance), f64::max)
 }
 
 /// The largest distance of a letter to the nearest letter of the other scanpath, neither of them empty (Hausdorff distance).
 pub fn hausdorff(a: &Scanpath, b: &Scanpath, distance: impl Fn(u16, u16) -> f64) -> f64 {
-    let directed = |from: &Scanpath, to: &Scanpath| {
-        let nearest = from.letters().iter().map(|&x| {
-            let distances = to.letters().iter().map(|&y| distance(x, y));
-            distances.fold(f64::INFINITY, f64::min)
-        });
-        nearest.fold(0.0, f64::max)
-    };
-    directed(a, b).max(directed(b, a))
+    places::hausdorff(a.len(), b.len(), by_place(a, b, distance))
 }
 
-/// What is counted in a matrix of recurrence, run by run.
-#[allow(clippy::cast_possible_wrap)] // lengths are at most `MAX_LENGTH`
+/// What is counted in a matrix of recurrence.
 pub fn recurrent_points(model: &RecurrenceModel, a: &Scanpath, b: &Scanpath) -> RecurrentPoints {
-    let (m, n) = (a.len(), b.len());
-    let recurs = |i: usize, j: usize| model.letters.recur(a.letters()[i], b.letters()[j]);
-    let on_lines = |places: Vec<(usize, usize)>| -> u64 {
-        let runs = places.chunk_by(|x, y| recurs(x.0, x.1) == recurs(y.0, y.1));
-        let lines =
-            runs.filter(|run| recurs(run[0].0, run[0].1) && run.len() >= model.line as usize);
-        lines.map(|run| run.len() as u64).sum()
-    };
-    let row = |i: usize| (0..n).map(|j| (i, j)).collect();
-    let column = |j: usize| (0..m).map(|i| (i, j)).collect();
-    let starts = (0..m).map(|i| (i, 0)).chain((1..n).map(|j| (0, j)));
-    let diagonal = |(i, j)| (i..m).zip(j..n).collect();
-    let all = (0..m).flat_map(|i| (0..n).map(move |j| (i, j)));
-    let all: Vec<(usize, usize)> = all.filter(|&(i, j)| recurs(i, j)).collect();
-    RecurrentPoints {
-        all: all.len() as u64,
-        diagonal: starts.map(|start| on_lines(diagonal(start))).sum(),
-        rows: (0..m).map(|i| on_lines(row(i))).sum(),
-        columns: (0..n).map(|j| on_lines(column(j))).sum(),
-        shift: all.iter().map(|&(i, j)| j as i64 - i as i64).sum(),
-    }
+    recurrence(model, a, b).0
+}
+
+/// What is counted in a matrix of recurrence, and its lines.
+pub fn recurrence(
+    model: &RecurrenceModel,
+    a: &Scanpath,
+    b: &Scanpath,
+) -> (RecurrentPoints, RecurrentLines) {
+    let recurs = by_place(a, b, |x, y| model.letters.recur(x, y));
+    places::recurrence(a.len(), b.len(), model.line as usize, recurs)
+}
+
+fn by_place<T>(
+    a: &Scanpath,
+    b: &Scanpath,
+    of_letters: impl Fn(u16, u16) -> T,
+) -> impl Fn(usize, usize) -> T {
+    move |i, j| of_letters(a.letters()[i], b.letters()[j])
 }

@@ -267,6 +267,9 @@ impl Spec {
         let name = self.metric.name();
         match &self.metric {
             Metric::MultiMatch(_) | Metric::SubsMatch(_) => Capability::ClearOnly(name),
+            Metric::Crqa(crqa) if crqa.has_lines() => {
+                Capability::ClearOnly("crqa with statistics of lines")
+            }
             metric if metric.needs_fixations() => Capability::UnroundedFixations(name),
             Metric::ScaSim(scasim) if scasim.divisor == DurationDivisor::Durations => {
                 Capability::DividedByDurations

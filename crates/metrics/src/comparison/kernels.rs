@@ -89,7 +89,7 @@ impl Kernels {
                 let kernel = WarpingKernel::new(model, letters);
                 Some(ExactKernel::Warping(*divisor, kernel))
             }
-            (Metric::Crqa(crqa), Model::Recurrence(model)) if !crqa.rounded => {
+            (Metric::Crqa(crqa), Model::Recurrence(model)) if !crqa.rounded || crqa.has_lines() => {
                 Some(ExactKernel::Recurrence(crqa.clone(), model.clone()))
             }
             (Metric::SubsMatch(subsmatch), _) => Some(ExactKernel::SubsMatch(*subsmatch)),
@@ -128,9 +128,9 @@ impl Kernels {
                 finished(index, Ok(PairScore::single(divisor.divide(sum, m, n))));
             }),
             Some(ExactKernel::Recurrence(crqa, model)) => {
-                recurrence::row(model, row, |index, counted| {
+                recurrence::row(model, row, |index, counted, lines| {
                     let (m, n) = row.lengths(index);
-                    finished(index, Ok(crqa.exact(&counted, m, n)));
+                    finished(index, Ok(crqa.exact(&counted, &lines, m, n)));
                 });
             }
             Some(ExactKernel::SubsMatch(subsmatch)) => {
@@ -164,7 +164,7 @@ impl Kernels {
             IntegerKernel::Warping(kernel) => kernel.row(row, finish),
             IntegerKernel::Bottleneck(model) => walk::bottlenecks(model, row, finish),
             IntegerKernel::Hausdorff(model) => hausdorff::row(model, row, finish),
-            IntegerKernel::Recurrence(model) => recurrence::row(model, row, |index, counted| {
+            IntegerKernel::Recurrence(model) => recurrence::row(model, row, |index, counted, _| {
                 let (m, n) = row.lengths(index);
                 finished(index, model.raw(&counted, m, n));
             }),

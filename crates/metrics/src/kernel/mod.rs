@@ -13,6 +13,7 @@ mod edits;
 pub(crate) mod global;
 pub(crate) mod hausdorff;
 pub(crate) mod levenshtein;
+mod lines;
 pub(crate) mod local;
 mod number;
 mod profile;

@@ -6,7 +6,7 @@
 
 use super::Row;
 use super::profile::StepLetters;
-use crate::{RecurrenceModel, RecurrentPoints};
+use crate::{RecurrenceModel, RecurrentLines, RecurrentPoints};
 
 /// The matrix of a pair, letter by letter of the lane.
 struct Rows {
@@ -22,8 +22,9 @@ struct Rows {
 pub(crate) fn row(
     model: &RecurrenceModel,
     row: Row<'_>,
-    mut finished: impl FnMut(usize, RecurrentPoints),
+    mut finished: impl FnMut(usize, RecurrentPoints, RecurrentLines),
 ) {
+    let has_lines = model.has_lines();
     let lane = StepLetters::of(&[row.lane], row.letters);
     let numbers: Vec<usize> = row
         .lane
@@ -32,9 +33,14 @@ pub(crate) fn row(
         .collect();
     for (index, &other) in row.others.iter().enumerate() {
         let rows = Rows::new(model, row, lane.letters(), other);
-        let counted = rows.count(&numbers, model.line as usize, row.lane_is_first);
+        let line = model.line as usize;
+        let counted = rows.count(&numbers, line, row.lane_is_first);
+        let lines = match has_lines {
+            true => rows.lines(&numbers, line, row.lane_is_first),
+            false => RecurrentLines::default(),
+        };
         (row.progress)(row.cells(index));
-        finished(index, counted);
+        finished(index, counted, lines);
     }
 }
 
@@ -52,6 +58,12 @@ pub(crate) fn count(rows: &[Vec<u64>], line: u32) -> RecurrentPoints {
     };
     let all: Vec<usize> = (0..rows.len()).collect();
     matrix.count(&all, line as usize, true)
+}
+
+/// The lines of such a matrix.
+pub(crate) fn lines(rows: &[Vec<u64>], line: u32) -> RecurrentLines {
+    let words = rows.first().map_or(0, Vec::len);
+    super::lines::lines(rows.len(), words, line as usize, |at| &rows[at])
 }
 
 impl Rows {
@@ -134,6 +146,20 @@ impl Rows {
             rows,
             columns,
             shift: if lane_is_first { shift } else { -shift },
+        }
+    }
+
+    /// The lines; `lane` are the numbers of the lane's letters.
+    fn lines(&self, lane: &[usize], line: usize, lane_is_first: bool) -> RecurrentLines {
+        let row = |at: usize| &self.bits[lane[at] * self.words..][..self.words];
+        let found = super::lines::lines(lane.len(), self.words, line, row);
+        match lane_is_first {
+            true => found,
+            false => RecurrentLines {
+                diagonal: found.diagonal,
+                rows: found.columns,
+                columns: found.rows,
+            },
         }
     }
 

@@ -13,11 +13,14 @@ pub(crate) struct Plane {
 }
 
 impl Plane {
+    /// Points from their coordinates.
+    pub(super) fn of(points: impl Iterator<Item = [f64; 2]>) -> Self {
+        let (x, y) = points.map(|[x, y]| (x, y)).unzip();
+        Self { x, y }
+    }
+
     pub(crate) fn new(fixations: &[Fixation]) -> Self {
-        Self {
-            x: fixations.iter().map(|fixation| fixation.x).collect(),
-            y: fixations.iter().map(|fixation| fixation.y).collect(),
-        }
+        Self::of(fixations.iter().map(|fixation| [fixation.x, fixation.y]))
     }
 
     fn len(&self) -> usize {
@@ -40,20 +43,54 @@ fn squared(x: f64, y: f64, other_x: f64, other_y: f64) -> f64 {
 
 /// The least sum of distances (dynamic time warping); neither is empty.
 pub(crate) fn least_sum(a: &Plane, b: &Plane) -> f64 {
-    walk(a, b, |before, squared| before + squared.sqrt())
+    let sum = |before: f64, squared: f64| before + squared.sqrt();
+    walk(a, b, 0.0, sum, |_| ())
 }
 
 /// The least longest distance (discrete Fréchet distance); neither is empty.
 pub(crate) fn least_longest(a: &Plane, b: &Plane) -> f64 {
-    walk(
-        a,
-        b,
-        |before, squared| if before > squared { before } else { squared },
-    )
-    .sqrt()
+    let longest = |before: f64, squared: f64| if before > squared { before } else { squared };
+    walk(a, b, 0.0, longest, |_| ()).sqrt()
 }
 
-fn walk(a: &Plane, b: &Plane, combine: impl Fn(f64, f64) -> f64) -> f64 {
+/// The least sums of distances to all pairs of points, where the first pair costs nothing; neither is empty.
+pub(super) struct LeastSums {
+    sums: Vec<f64>,
+    /// Where each anti-diagonal begins, and the row of its first pair.
+    diagonals: Vec<(usize, usize)>,
+}
+
+impl LeastSums {
+    pub(super) fn new(a: &Plane, b: &Plane) -> Self {
+        let (m, n) = (a.len(), b.len());
+        let mut sums = Vec::with_capacity(m * n);
+        let mut diagonals = Vec::with_capacity(m + n - 1);
+        let first = squared(a.x[0], a.y[0], b.x[0], b.y[0]).sqrt();
+        let sum = |before: f64, squared: f64| before + squared.sqrt();
+        walk(a, b, -first, sum, |now: &[f64]| {
+            let row = (diagonals.len() + 1).saturating_sub(n);
+            diagonals.push((sums.len(), row));
+            sums.extend_from_slice(now);
+        });
+        Self { sums, diagonals }
+    }
+
+    /// The least sum to point `i` of the first and `j` of the second.
+    pub(super) fn at(&self, i: usize, j: usize) -> f64 {
+        let (begin, row) = self.diagonals[i + j];
+        self.sums[begin + i - row]
+    }
+}
+
+/// The value of the best walk over all pairs of points. `before_all` is the value before the first pair; `record` is given
+/// each anti-diagonal, from its uppermost pair to its lowest.
+fn walk(
+    a: &Plane,
+    b: &Plane,
+    before_all: f64,
+    combine: impl Fn(f64, f64) -> f64,
+    mut record: impl FnMut(&[f64]),
+) -> f64 {
     let (m, n) = (a.len(), b.len());
     let b = b.reversed();
     // By row from 1, of the anti-diagonals two before, one before, and now. Row 0 is outside the table.
@@ -61,29 +98,23 @@ fn walk(a: &Plane, b: &Plane, combine: impl Fn(f64, f64) -> f64) -> f64 {
     let mut before = vec![f64::INFINITY; m + 1];
     let mut now = vec![f64::INFINITY; m + 1];
     // Before the first place of both.
-    two_before[0] = 0.0;
+    two_before[0] = before_all;
     for diagonal in 0..m + n - 1 {
         let (first, last) = (diagonal.saturating_sub(n - 1), diagonal.min(m - 1));
         let count = last - first + 1;
         // Column j = diagonal − i is at place n − 1 − j of the reversed points.
         let place = n - 1 + first - diagonal;
-        let points = a.x[first..][..count].iter().zip(&a.y[first..][..count]);
-        let others = b.x[place..][..count].iter().zip(&b.y[place..][..count]);
-        let above = before[first..][..count].iter();
-        let left = before[first + 1..][..count].iter();
-        let corner = two_before[first..][..count].iter();
-        let slots = now[first + 1..][..count].iter_mut();
-        for (((((slot, point), other), above), left), corner) in slots
-            .zip(points)
-            .zip(others)
-            .zip(above)
-            .zip(left)
-            .zip(corner)
-        {
-            let best = if above < left { above } else { left };
-            let best = if corner < best { corner } else { best };
-            *slot = combine(*best, squared(*point.0, *point.1, *other.0, *other.1));
+        let (x, y) = (&a.x[first..][..count], &a.y[first..][..count]);
+        let (other_x, other_y) = (&b.x[place..][..count], &b.y[place..][..count]);
+        let above = &before[first..][..count];
+        let left = &before[first + 1..][..count];
+        let corner = &two_before[first..][..count];
+        let slots = &mut now[first + 1..][..count];
+        for at in 0..count {
+            let best = smaller(smaller(above[at], left[at]), corner[at]);
+            slots[at] = combine(best, squared(x[at], y[at], other_x[at], other_y[at]));
         }
+        record(slots);
         // Places beyond the ends of this anti-diagonal are outside the table.
         now[first] = f64::INFINITY;
         if let Some(beyond) = now.get_mut(last + 2) {
@@ -95,18 +126,23 @@ fn walk(a: &Plane, b: &Plane, combine: impl Fn(f64, f64) -> f64) -> f64 {
     before[m]
 }
 
+/// The smaller of two numbers that are not NaN: unlike `f64::min` a single instruction.
+#[inline(always)]
+fn smaller(a: f64, b: f64) -> f64 {
+    if a < b { a } else { b }
+}
+
 /// The largest distance of a point to the nearest point of the other (Hausdorff distance); neither is empty.
 pub(crate) fn hausdorff(a: &Plane, b: &Plane) -> f64 {
+    // For all points of one side at once, which is a minimum per lane.
     let directed = |from: &Plane, to: &Plane| {
-        let nearest = from.x.iter().zip(&from.y).map(|(x, y)| {
-            let others = to.x.iter().zip(&to.y);
-            let distances = others.map(|(other_x, other_y)| squared(*x, *y, *other_x, *other_y));
-            distances.fold(
-                f64::INFINITY,
-                |nearest, it| if it < nearest { it } else { nearest },
-            )
-        });
-        nearest.fold(0.0, f64::max)
+        let mut nearest = vec![f64::INFINITY; from.len()];
+        for (&other_x, &other_y) in to.x.iter().zip(&to.y) {
+            for ((slot, &x), &y) in nearest.iter_mut().zip(&from.x).zip(&from.y) {
+                *slot = smaller(squared(x, y, other_x, other_y), *slot);
+            }
+        }
+        nearest.into_iter().fold(0.0, f64::max)
     };
     directed(a, b).max(directed(b, a)).sqrt()
 }

@@ -2,9 +2,11 @@
 
 mod coordinates;
 mod geometry;
+mod lines;
 mod multimatch;
 mod points;
 mod recurrence;
+mod rewards;
 mod scasim;
 mod subsmatch;
 
@@ -14,6 +16,7 @@ pub(crate) use coordinates::{
 pub use geometry::{Dtw, Frechet, Hausdorff, PathDivisor};
 pub use geometry::{RankModel, WarpingModel};
 pub(crate) use geometry::{distance_scale, dtw_model, ranks_of};
+pub use lines::{LineLengths, LineOutput, RecurrentLines};
 pub use multimatch::{MultiMatch, MultiMatchOutput, Simplification};
 pub use points::{Lattice, Points, Ranks};
 pub(crate) use recurrence::MAX_LINE;
@@ -21,6 +24,7 @@ pub use recurrence::{
     Crqa, CrqaOutput, RATIO_ONE, RecurrenceModel, RecurrenceRule, RecurrentLetters,
     RecurrentPoints, Undefined,
 };
+pub(crate) use rewards::Factors;
 pub(crate) use scasim::cell_of;
 pub use scasim::{DurationClasses, DurationDivisor, MAX_CELLS, RewardModel, ScaSim, View};
 pub(crate) use subsmatch::MAX_WINDOW;

@@ -5,6 +5,7 @@
 //! diagonal. Of several such paths the one is taken that, from its end, goes diagonally if it can, else up. The five numbers
 //! are medians over the pairs of the path, subtracted from 1 after dividing by the most that they can be.
 
+use super::coordinates::{LeastSums, Plane};
 use crate::{Fixation, MetricError, PairScore, Quantity, QuantityKind, Screen};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
@@ -254,33 +255,17 @@ fn merge(path: &[Saccade], joins: impl Fn(usize, &[Saccade]) -> bool) -> Vec<Sac
 
 /// The aligned pairs of saccades, from the last to the first.
 fn path(a: &[Saccade], b: &[Saccade]) -> Vec<(usize, usize)> {
-    let (m, n) = (a.len(), b.len());
-    let mut least = vec![f64::INFINITY; m * n];
-    for i in 0..m {
-        for j in 0..n {
-            let here = length(a[i].x - b[j].x, a[i].y - b[j].y);
-            least[i * n + j] = match (i, j) {
-                (0, 0) => 0.0,
-                (0, _) => least[j - 1] + here,
-                (_, 0) => least[(i - 1) * n] + here,
-                _ => {
-                    let above = least[(i - 1) * n + j];
-                    let corner = least[(i - 1) * n + j - 1];
-                    corner.min(above).min(least[i * n + j - 1]) + here
-                }
-            };
-        }
-    }
-    let (mut i, mut j) = (m - 1, n - 1);
+    let vectors = |path: &[Saccade]| Plane::of(path.iter().map(|it| [it.x, it.y]));
+    let least = LeastSums::new(&vectors(a), &vectors(b));
+    let (mut i, mut j) = (a.len() - 1, b.len() - 1);
     let mut path = vec![(i, j)];
     while (i, j) != (0, 0) {
         (i, j) = match (i, j) {
             (0, _) => (0, j - 1),
             (_, 0) => (i - 1, 0),
             _ => {
-                let above = least[(i - 1) * n + j];
-                let corner = least[(i - 1) * n + j - 1];
-                let left = least[i * n + j - 1];
+                let (above, left) = (least.at(i - 1, j), least.at(i, j - 1));
+                let corner = least.at(i - 1, j - 1);
                 if corner <= above && corner <= left {
                     (i - 1, j - 1)
                 } else if above <= left {
@@ -295,12 +280,12 @@ fn path(a: &[Saccade], b: &[Saccade]) -> Vec<(usize, usize)> {
     path
 }
 
-/// The middle number, or the mean of the two in the middle.
+/// The middle number, or the mean of the two in the middle; there is at least one.
 fn median(mut numbers: Vec<f64>) -> f64 {
-    numbers.sort_unstable_by(f64::total_cmp);
-    let middle = numbers.len() / 2;
-    match numbers.len() % 2 {
-        0 => (numbers[middle - 1] + numbers[middle]) / 2.0,
-        _ => numbers[middle],
+    let (count, middle) = (numbers.len(), numbers.len() / 2);
+    let (below, &mut upper, _) = numbers.select_nth_unstable_by(middle, f64::total_cmp);
+    match count % 2 {
+        0 => (below.iter().copied().fold(f64::NEG_INFINITY, f64::max) + upper) / 2.0,
+        _ => upper,
     }
 }

@@ -10,6 +10,7 @@
 //! [`RATIO_ONE`]; the number after the largest one says that it is undefined (`C` = 0). `corm` is shifted by
 //! [`RATIO_ONE`], so that no number is negative.
 
+use super::lines::{LineOutput, RecurrentLines};
 use super::points::{Lattice, Points};
 use crate::{Alphabet, MetricError, Model, PairScore, Quantity, QuantityKind};
 use serde::{Deserialize, Serialize};
@@ -63,6 +64,9 @@ pub enum CrqaOutput {
     LamColumns,
     /// Centre of recurrence mass: 100·Σ(j − i)·c / ((max(m, n) − 1)·C). Positive if the second scanpath is later.
     Corm,
+    /// A statistic of lines, which is computed in the clear only.
+    #[serde(untagged)]
+    Line(LineOutput),
 }
 
 /// What an undefined number becomes.
@@ -127,7 +131,7 @@ struct Ratio {
 }
 
 impl CrqaOutput {
-    /// All of them.
+    /// All that are computed from counts of points, in every engine.
     pub const ALL: [CrqaOutput; 6] = [
         CrqaOutput::Rec,
         CrqaOutput::Det,
@@ -146,6 +150,27 @@ impl CrqaOutput {
             CrqaOutput::LamRows => "lam-rows",
             CrqaOutput::LamColumns => "lam-columns",
             CrqaOutput::Corm => "corm",
+            CrqaOutput::Line(output) => output.name(),
+        }
+    }
+
+    /// All that are computed in the clear.
+    pub fn in_the_clear() -> Vec<Self> {
+        let lines = LineOutput::ALL.map(CrqaOutput::Line);
+        Self::ALL.into_iter().chain(lines).collect()
+    }
+
+    /// Whether it is about lines, and not about points.
+    pub fn is_of_lines(self) -> bool {
+        matches!(self, CrqaOutput::Line(_))
+    }
+
+    /// Whether a pair may be without it.
+    fn may_be_undefined(self) -> bool {
+        match self {
+            CrqaOutput::Rec => false,
+            CrqaOutput::Line(output) => output.needs_lines(),
+            _ => true,
         }
     }
 
@@ -159,6 +184,7 @@ impl CrqaOutput {
         match self {
             CrqaOutput::Rec => m as u64 * n as u64,
             CrqaOutput::Corm => 2 * RATIO_ONE + 1,
+            CrqaOutput::Line(_) => u64::MAX,
             _ => RATIO_ONE + 1,
         }
     }
@@ -181,6 +207,7 @@ impl CrqaOutput {
                 let of = longest_shift * counted.all;
                 (of.saturating_add_signed(counted.shift), of, RATIO_ONE)
             }
+            CrqaOutput::Line(_) => (0, 0, 0),
         };
         Ratio { points, of, zero }
     }
@@ -239,11 +266,17 @@ impl Crqa {
             name: output.name(),
             kind: match output {
                 CrqaOutput::Corm => QuantityKind::Number,
+                CrqaOutput::Line(output) => output.kind(),
                 _ => QuantityKind::Similarity,
             },
-            may_be_undefined: *output != CrqaOutput::Rec && self.undefined == Undefined::Missing,
+            may_be_undefined: output.may_be_undefined() && self.undefined == Undefined::Missing,
         };
         self.outputs.iter().map(quantity).collect()
+    }
+
+    /// Whether a number is about lines, so that it is computed in the clear only.
+    pub fn has_lines(&self) -> bool {
+        self.outputs.iter().any(|output| output.is_of_lines())
     }
 
     pub(crate) fn model(&self, alphabet: &Alphabet) -> Result<Model, MetricError> {
@@ -289,10 +322,25 @@ impl Crqa {
         Ok(())
     }
 
-    /// The user's numbers in double precision.
-    pub(crate) fn exact(&self, counted: &RecurrentPoints, m: usize, n: usize) -> PairScore {
-        let outputs = self.outputs.iter();
-        PairScore::several(outputs.map(|output| output.exact(counted, m, n, self.undefined)))
+    /// The user's numbers in double precision, or rounded as secure engines do; statistics of lines are never rounded.
+    pub(crate) fn exact(
+        &self,
+        counted: &RecurrentPoints,
+        lines: &RecurrentLines,
+        m: usize,
+        n: usize,
+    ) -> PairScore {
+        let number = |output: &CrqaOutput| match output {
+            CrqaOutput::Line(output) => match (output.number(lines), self.undefined) {
+                (None, Undefined::Zero) => Some(0.0),
+                (number, _) => number,
+            },
+            output if self.rounded => {
+                output.read(output.integer(counted, m, n, self.undefined), m, n)
+            }
+            output => output.exact(counted, m, n, self.undefined),
+        };
+        PairScore::several(self.outputs.iter().map(number))
     }
 }
 
@@ -313,7 +361,12 @@ impl RecurrenceModel {
     /// Whether an output may be undefined.
     pub fn has_undefined(&self) -> bool {
         self.undefined == Undefined::Missing
-            && self.outputs.iter().any(|output| *output != CrqaOutput::Rec)
+            && self.outputs.iter().any(|output| output.may_be_undefined())
+    }
+
+    /// Whether a number is about lines, so that there is no raw result.
+    pub fn has_lines(&self) -> bool {
+        self.outputs.iter().any(|output| output.is_of_lines())
     }
 
     /// Whether a number cannot be read without the lengths.
@@ -330,6 +383,9 @@ impl RecurrenceModel {
 
     /// Bits of a raw result; an error if they are more than 63.
     pub fn bits(&self, m: usize, n: usize) -> Result<u32, MetricError> {
+        if self.has_lines() {
+            return Err(MetricError::NoIntegers);
+        }
         match self.fields(m, n).map(|(_, width)| width).sum() {
             bits @ 0..=63 => Ok(bits),
             bits => Err(MetricError::TooManyBits { bits }),

@@ -7,6 +7,7 @@
 //! Over letters that are grid cell · classes + duration class, the reward is rounded to a unit, and so is each duration. The
 //! raw result is `total_a + total_b − 2·R` in units, where `total` is the sum of the durations of a side's letters.
 
+use super::rewards::{Factors, largest_reward};
 use crate::{Alphabet, Fixation, Grid, MetricError, Model, PairScore, Screen, ScreenUnit};
 use serde::{Deserialize, Serialize};
 
@@ -166,25 +167,8 @@ impl ScaSim {
     }
 
     /// The distance of fixations in double precision.
-    pub(crate) fn distance(&self, a: &[Fixation], b: &[Fixation]) -> PairScore {
-        let directions = |fixations: &[Fixation]| -> Vec<[f64; 3]> {
-            let all = fixations.iter();
-            all.map(|it| self.view.direction(it.x, it.y)).collect()
-        };
-        let (p, q) = (directions(a), directions(b));
-        let mut row = vec![0.0; b.len() + 1];
-        for (fixation, p) in a.iter().zip(&p) {
-            let (mut diagonal, mut left) = (0.0, 0.0);
-            for ((slot, other), q) in row[1..].iter_mut().zip(b).zip(&q) {
-                let shorter = fixation.duration.min(other.duration);
-                let reward = shorter * self.modulator.powf(angle(p, q));
-                let best = f64::max(diagonal + reward, f64::max(*slot, left));
-                diagonal = *slot;
-                *slot = best;
-                left = best;
-            }
-        }
-        let reward = row.last().copied().unwrap_or_default();
+    pub(crate) fn distance(&self, factors: &Factors, a: &[Fixation], b: &[Fixation]) -> PairScore {
+        let reward = largest_reward(self, factors, a, b);
         let total = |fixations: &[Fixation]| fixations.iter().map(|it| it.duration).sum::<f64>();
         let durations = total(a) + total(b);
         let distance = (durations - 2.0 * reward).max(0.0);

@@ -3,6 +3,7 @@
 mod batch;
 mod fixation_vectors;
 mod fixed_point;
+mod held_out;
 mod kernels;
 mod known_values;
 mod measure_vectors;

@@ -9,8 +9,9 @@ use proptest::prelude::*;
 use support::{alphabet, grid, two_scanpaths};
 use veilpath_metrics::{
     Alphabet, Comparison, Crqa, CrqaOutput, Dtw, DurationClasses, DurationDivisor, Fixation,
-    Frechet, Grid, Hausdorff, Metric, MetricError, Model, PairScore, PathDivisor, Points,
-    RATIO_ONE, RecurrenceRule, ScaSim, Scanpath, SubsMatch, Threshold, Undefined, View, reference,
+    Frechet, Grid, Hausdorff, LineLengths, LineOutput, Metric, MetricError, Model, PairScore,
+    PathDivisor, Points, RATIO_ONE, RecurrenceRule, ScaSim, Scanpath, SubsMatch, Threshold,
+    Undefined, View, reference,
 };
 
 fn crqa(rule: RecurrenceRule, line: u32) -> Crqa {
@@ -124,6 +125,19 @@ proptest! {
         prop_assert_eq!(score.number(2), percent(counted.rows + counted.columns, 2 * all));
         prop_assert_eq!(score.number(3), percent(counted.rows, all));
         prop_assert_eq!(score.number(4), percent(counted.columns, all));
+        let lines = Crqa { outputs: LineOutput::ALL.map(CrqaOutput::Line).to_vec(), ..crqa.clone() };
+        let lines = Comparison::new(Metric::Crqa(lines), alphabet).unwrap().compare(&a, &b).unwrap();
+        let runs = reference::recurrence(model, &a, &b).1;
+        let mean = |lines: &LineLengths| {
+            (lines.count() > 0).then(|| lines.points() as f64 / lines.count() as f64)
+        };
+        prop_assert_eq!(lines.number(0), Some(runs.diagonal.count() as f64));
+        prop_assert_eq!(lines.number(1), Some(runs.diagonal.longest() as f64));
+        prop_assert_eq!(lines.number(2), mean(&runs.diagonal));
+        prop_assert_eq!(lines.number(4), mean(&runs.rows));
+        prop_assert_eq!(lines.number(5), mean(&runs.columns));
+        prop_assert_eq!(lines.number(6), Some(runs.rows.longest() as f64));
+        prop_assert_eq!(lines.number(7), Some(runs.columns.longest() as f64));
         // Exchanging the sides exchanges rows and columns, and reverses the shift.
         let back = exact.compare(&b, &a).unwrap();
         prop_assert_eq!([back.number(0), back.number(1), back.number(3)], [score.number(0), score.number(1), score.number(4)]);
@@ -239,6 +253,31 @@ fn recurrence_by_hand() {
     let score = compare(Metric::Crqa(same.clone()), "ABC", "XAAY").unwrap();
     assert_eq!(score.number(1), Some(0.0));
     assert_eq!(score.number(3), Some(100.0));
+    // One run of 2 along b, and no diagonal line.
+    let mut lines = same.clone();
+    lines.outputs = LineOutput::ALL.map(CrqaOutput::Line).to_vec();
+    let score = compare(Metric::Crqa(lines.clone()), "ABC", "XAAY").unwrap();
+    let expected = [Some(0.0), Some(0.0), None, None, Some(2.0), None];
+    assert!(score.numbers().take(6).eq(expected), "{score:?}");
+    assert!(score.numbers().skip(6).eq([Some(2.0), Some(0.0)]));
+    // Diagonals of ABAB and ABABC: 4, 2 and 2 points. Shares 1/3 and 2/3; nothing stays where it is.
+    let score = compare(Metric::Crqa(lines.clone()), "ABAB", "ABABC").unwrap();
+    let entropy = 3f64.ln() - 2.0 / 3.0 * 2f64.ln();
+    let expected = [3.0, 4.0, 8.0 / 3.0, entropy];
+    for (ours, expected) in score.numbers().zip(expected) {
+        assert!((ours.unwrap() - expected).abs() < 1e-12, "{score:?}");
+    }
+    // Undefined numbers count as 0 on request, and lines have no integers.
+    lines.undefined = Undefined::Zero;
+    let score = compare(Metric::Crqa(lines.clone()), "ABC", "XAAY").unwrap();
+    assert_eq!([score.number(2), score.number(5)], [Some(0.0); 2]);
+    let alphabet = Alphabet::letters(3).unwrap();
+    let comparison = Comparison::new(Metric::Crqa(lines), alphabet).unwrap();
+    let letter = alphabet.parse("A").unwrap();
+    assert_eq!(
+        comparison.raw(&letter, &letter),
+        Err(MetricError::NoIntegers)
+    );
     // Nothing recurs: only the percentage of points is defined.
     let score = compare(Metric::Crqa(same.clone()), "AB", "CD").unwrap();
     assert!(
@@ -303,12 +342,27 @@ fn empty_scanpaths_are_refused_where_a_measure_is_undefined() {
         compare(Metric::SequenceScore, "", "A").unwrap().score(),
         0.0
     );
-    let subsmatch = |window| Metric::SubsMatch(SubsMatch { window });
-    assert_eq!(compare(subsmatch(2), "A", "AB").unwrap().number(0), None);
-    assert_eq!(
-        compare(subsmatch(2), "ABA", "ABC").unwrap().number(0),
-        Some(0.5)
-    );
+}
+
+/// Relative frequencies divide by the number of sequences. axelroques/SubsMatch divides 0 by nothing and goes on: `A` and `B`
+/// have 1 with a window of 2, the similarity of equal scanpaths, although with a window of 1 they have 0; and `A` has 0.5
+/// with `AB` and with `BC` alike. No number says what two such scanpaths have in common, so there is none.
+#[test]
+fn subsmatch_is_undefined_without_sequences() {
+    let similarity = |window, a, b| {
+        let metric = Metric::SubsMatch(SubsMatch { window });
+        compare(metric, a, b).unwrap().number(0)
+    };
+    assert_eq!(similarity(1, "A", "B"), Some(0.0));
+    for (a, b) in [("A", "B"), ("A", "A"), ("A", "AB"), ("A", "BC"), ("", "AB")] {
+        assert_eq!(similarity(2, a, b), None, "{a} {b}");
+        assert_eq!(similarity(2, b, a), None, "{a} {b}");
+    }
+    // As long as the window: one sequence each.
+    assert_eq!(similarity(2, "AB", "AB"), Some(1.0));
+    assert_eq!(similarity(2, "AB", "BA"), Some(0.0));
+    // AB, BA and AB, BC: half of the sequences.
+    assert_eq!(similarity(2, "ABA", "ABC"), Some(0.5));
 }
 
 #[test]
@@ -366,6 +420,10 @@ fn metrics_are_read_as_they_are_written() {
             },
             3,
         )),
+        Metric::Crqa(Crqa {
+            outputs: CrqaOutput::in_the_clear(),
+            ..crqa(RecurrenceRule::SameLetter, 2)
+        }),
         Metric::SubsMatch(SubsMatch { window: 3 }),
     ];
     for metric in metrics {
@@ -376,6 +434,20 @@ fn metrics_are_read_as_they_are_written() {
             metric,
             "{text}"
         );
+    }
+}
+
+proptest! {
+    #[test]
+    fn subsmatch_of_letters((a, b) in two_scanpaths(3), window in 1u32..5) {
+        let metric = Metric::SubsMatch(SubsMatch { window });
+        let comparison = Comparison::new(metric, Alphabet::letters(3).unwrap()).unwrap();
+        let ours = comparison.compare(&a, &b).unwrap().number(0);
+        let slow = reference::places::subsmatch(a.letters(), b.letters(), window as usize);
+        match (ours, slow) {
+            (Some(ours), Some(slow)) => prop_assert!((ours - slow).abs() < 1e-12),
+            (ours, slow) => prop_assert_eq!(ours, slow),
+        }
     }
 }
 

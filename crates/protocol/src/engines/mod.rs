@@ -350,9 +350,9 @@ impl Engine {
             Engine::Paillier(_) => metric.is_alignment() || matches!(metric, Metric::SequenceScore),
             Engine::Garbled | Engine::Shares => match metric {
                 Metric::SequenceScore => true,
-                Metric::Dtw(_) | Metric::Frechet(_) | Metric::Hausdorff(_) | Metric::Crqa(_) => {
-                    on_letters()
-                }
+                Metric::Dtw(_) | Metric::Frechet(_) | Metric::Hausdorff(_) => on_letters(),
+                // The lengths of lines would need a counter in every matrix cell.
+                Metric::Crqa(crqa) => !crqa.has_lines() && on_letters(),
                 Metric::ScaSim(scasim) => {
                     scasim.classes.is_some() && scasim.divisor != DurationDivisor::Durations
                 }

@@ -1,7 +1,9 @@
 //! Two of one's own scanpaths side by side: how the metric aligns them, and where they recur.
 
 use super::Report;
+use super::heat_map::cut_to;
 use super::numbers;
+use super::quantity::Quantity;
 use super::table::{Column, Field, folded, table};
 use maud::{Markup, html};
 use std::fmt::Write as _;
@@ -114,11 +116,9 @@ fn numbers_of(report: &Report<'_>, pair: &OwnPair) -> Option<String> {
     })?;
     let shown = |(at, value): (usize, &veilpath_protocol::Value)| {
         let number = value.number()?;
-        Some(format!(
-            "{} {}",
-            file.outputs()[at].name,
-            numbers::short(number)
-        ))
+        let quantity = Quantity::at(file, at);
+        let number = quantity.with_unit(numbers::short(number));
+        Some(format!("{} {number}", quantity.name))
     };
     let shown: Vec<String> = row.values.iter().enumerate().filter_map(shown).collect();
     (!shown.is_empty()).then(|| shown.join(", "))
@@ -310,17 +310,18 @@ fn recurrence(pair: &OwnPair) -> Markup {
                 ". Squares along a diagonal are places that both visit in the same order."
                 @if cut { " The first " (MAX_LETTERS) " letters are shown and counted." }
             }
-            (dots([a.len(), b.len()], &recurs))
+            (dots(pair, [a.len(), b.len()], &recurs))
             (recurrence_table(pair, [a, b], &recurs))
         }
     }
 }
 
 /// The plot; squares next to each other are one piece of the path.
-fn dots([m, n]: [usize; 2], recurs: &dyn Fn(usize, usize) -> bool) -> Markup {
+fn dots(pair: &OwnPair, [m, n]: [usize; 2], recurs: &dyn Fn(usize, usize) -> bool) -> Markup {
     let unit = (SIDE / m.max(n) as f64).min(16.0);
     let (wide, high) = (unit * n as f64, unit * m as f64);
-    let (left, top) = (34.0, 24.0);
+    let (left, top) = (52.0, 42.0);
+    let [first, second] = &pair.participants;
     let mut path = String::new();
     for i in 0..m {
         let mut j = 0;
@@ -344,6 +345,10 @@ fn dots([m, n]: [usize; 2], recurs: &dyn Fn(usize, usize) -> bool) -> Markup {
         svg class="recurrence" viewBox=(format!("0 0 {:.0} {:.0}", left + wide + 12.0, top + high + 4.0)) width=(format!("{:.0}", left + wide + 12.0))
             height=(format!("{:.0}", top + high + 4.0)) role="img" aria-label="Recurrence plot: the table below has the same points" {
             g class="axis" {
+                text x=(left) y="13" { (cut_to(second, 24)) " →" }
+                text transform=(format!("translate(13 {top}) rotate(-90)")) text-anchor="end" { "← " (cut_to(first, 24)) }
+                @for tick in ticks(n) { path class="grid" d=(format!("M{:.1} {top}v{high:.1}", left + middle(tick))) {} }
+                @for tick in ticks(m) { path class="grid" d=(format!("M{left} {:.1}h{wide:.1}", top + middle(tick))) {} }
                 @for tick in ticks(n) { text x=(format!("{:.1}", left + middle(tick))) y=(top - 8.0) text-anchor="middle" { (numbers::short(tick)) } }
                 @for tick in ticks(m) { text x=(left - 7.0) y=(format!("{:.1}", top + middle(tick))) text-anchor="end" dominant-baseline="central" { (numbers::short(tick)) } }
             }

@@ -1,6 +1,7 @@
 //! What is drawn: the outputs of a pair, and what their numbers mean.
 
 use crate::result_file::{ResultFile, Row};
+use veilpath_metrics::CrqaOutput;
 use veilpath_protocol::{Output, OutputKind, Value};
 
 /// What is drawn: one output of every pair.
@@ -138,7 +139,7 @@ impl<'a> Quantity<'a> {
     }
 
     /// The output at this place.
-    fn at(file: &'a ResultFile, place: usize) -> Self {
+    pub(crate) fn at(file: &'a ResultFile, place: usize) -> Self {
         let output = file.outputs().get(place);
         let threshold = ThresholdSide::of(file);
         let metric = file.outcome().map(|outcome| outcome.spec.metric.name());
@@ -150,7 +151,9 @@ impl<'a> Quantity<'a> {
                 output => output.map_or("", |output| &output.name),
             },
             kind: output.map_or(OutputKind::Number, |output| output.kind),
-            unit: metric.and_then(unit),
+            unit: metric
+                .zip(output)
+                .and_then(|(metric, output)| unit(metric, &output.name)),
             is_from_csv: metric.is_none(),
             beside: None,
         }
@@ -223,10 +226,11 @@ fn number(value: Value) -> Option<f64> {
     }
 }
 
-/// The unit of a metric's numbers, by the metric's name; `None` where they have none.
-fn unit(metric: &str) -> Option<&'static str> {
+/// The unit of a metric's output, by their names; `None` where it has none.
+fn unit(metric: &str, output: &str) -> Option<&'static str> {
+    let of_points = |known: &CrqaOutput| known.name() == output;
     match metric {
-        "crqa" => Some("%"),
+        "crqa" if CrqaOutput::ALL.iter().any(of_points) => Some("%"),
         _ => None,
     }
 }

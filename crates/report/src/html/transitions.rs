@@ -127,7 +127,11 @@ fn drawing(counts: &Counts, letters: &Letters, title: &str) -> Markup {
                     text transform=(format!("translate(13 {}) rotate(-90)", n(top))) text-anchor="end" { "← from" }
                     @for (at, &letter) in lines.iter().enumerate() {
                         text x=(n(left - 5.0)) y=(n(top + middle(at))) text-anchor="end" dominant-baseline="central" { (label(letter)) }
-                        text transform=(format!("translate({} {}) rotate(-90)", n(left + middle(at)), n(top - 5.0))) dominant-baseline="central" { (label(letter)) }
+                        @if longest == Some(1) {
+                            text x=(n(left + middle(at))) y=(n(top - 5.0)) text-anchor="middle" { (label(letter)) }
+                        } @else {
+                            text transform=(format!("translate({} {}) rotate(-90)", n(left + middle(at)), n(top - 5.0))) dominant-baseline="central" { (label(letter)) }
+                        }
                     }
                 }
                 @for (row, column, from, to, count) in tiles {

@@ -85,11 +85,20 @@ fn recurrence(crqa: &Crqa) -> String {
         true => " Percentages are rounded to 0.01.",
         false => "",
     };
-    let outputs: Vec<&str> = crqa.outputs.iter().map(|output| output.name()).collect();
+    let named = |title: &str, of_lines: bool| {
+        let outputs = crqa.outputs.iter();
+        let outputs = outputs.filter(|output| output.is_of_lines() == of_lines);
+        let names: Vec<&str> = outputs.map(|output| output.name()).collect();
+        match names.is_empty() {
+            true => String::new(),
+            false => format!(" {title}: {}.", names.join(", ")),
+        }
+    };
     format!(
-        "Cross-recurrence: {rule}. Lines have at least {} points. Percentages: {}.{undefined}{rounded}",
+        "Cross-recurrence: {rule}. Lines have at least {} points.{}{}{undefined}{rounded}",
         crqa.line,
-        outputs.join(", ")
+        named("Percentages", false),
+        named("Statistics of lines", true)
     )
 }
 

@@ -315,8 +315,12 @@ impl MetricOptions {
         Ok(Crqa {
             rule,
             line: options.line.unwrap_or(2),
-            outputs: chosen(&options.numbers, &CrqaOutput::ALL, CrqaOutput::name)?
-                .unwrap_or(DEFAULT.to_vec()),
+            outputs: chosen(
+                &options.numbers,
+                &CrqaOutput::in_the_clear(),
+                CrqaOutput::name,
+            )?
+            .unwrap_or(DEFAULT.to_vec()),
             undefined: options.undefined,
             rounded: options.rounded,
         })

@@ -335,6 +335,8 @@ fn output_of(output: &CrqaOutput) -> RecurrenceOutput {
         CrqaOutput::LamRows => RecurrenceOutput::Rows,
         CrqaOutput::LamColumns => RecurrenceOutput::Columns,
         CrqaOutput::Corm => RecurrenceOutput::Centre,
+        // Refused before anything is computed: `Engine::can_compute`.
+        CrqaOutput::Line(_) => RecurrenceOutput::Points,
     }
 }
 

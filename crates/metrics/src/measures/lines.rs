@@ -1,0 +1,157 @@
+//! Statistics of the lines in a matrix of recurrence: how many there are, and how long they are.
+
+use crate::QuantityKind;
+use serde::{Deserialize, Serialize};
+
+/// A statistic of lines. It is computed in the clear only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LineOutput {
+    /// The number of diagonal lines.
+    Lines,
+    /// The length of the longest diagonal line; 0 if there is none.
+    Longest,
+    /// The mean length of diagonal lines.
+    MeanLine,
+    /// The entropy of the lengths of diagonal lines, −Σ p ln p, where p is the share of lines that have a length.
+    Entropy,
+    /// Trapping time: the mean length of lines along the second scanpath, with the first fixed.
+    TrappingRows,
+    /// The mean length of lines along the first scanpath, with the second fixed.
+    TrappingColumns,
+    /// The length of the longest line along the second scanpath; 0 if there is none.
+    LongestRow,
+    /// The length of the longest line along the first scanpath; 0 if there is none.
+    LongestColumn,
+}
+
+/// The lines of a matrix of recurrence.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecurrentLines {
+    /// Diagonal lines.
+    pub diagonal: LineLengths,
+    /// Lines along the second scanpath.
+    pub rows: LineLengths,
+    /// Lines along the first scanpath.
+    pub columns: LineLengths,
+}
+
+/// How many lines have each length.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LineLengths {
+    counts: Vec<u64>,
+}
+
+impl LineOutput {
+    /// All of them.
+    pub const ALL: [LineOutput; 8] = [
+        LineOutput::Lines,
+        LineOutput::Longest,
+        LineOutput::MeanLine,
+        LineOutput::Entropy,
+        LineOutput::TrappingRows,
+        LineOutput::TrappingColumns,
+        LineOutput::LongestRow,
+        LineOutput::LongestColumn,
+    ];
+
+    /// Its name in options and results.
+    pub fn name(self) -> &'static str {
+        match self {
+            LineOutput::Lines => "lines",
+            LineOutput::Longest => "longest",
+            LineOutput::MeanLine => "mean-line",
+            LineOutput::Entropy => "entropy",
+            LineOutput::TrappingRows => "trapping-rows",
+            LineOutput::TrappingColumns => "trapping-columns",
+            LineOutput::LongestRow => "longest-row",
+            LineOutput::LongestColumn => "longest-column",
+        }
+    }
+
+    /// Longer diagonals mean that more is in the same order; the others do not say which of two pairs is more alike.
+    pub(crate) fn kind(self) -> QuantityKind {
+        match self {
+            LineOutput::Longest | LineOutput::MeanLine => QuantityKind::Similarity,
+            _ => QuantityKind::Number,
+        }
+    }
+
+    /// Whether there is no number where there are no lines.
+    pub(crate) fn needs_lines(self) -> bool {
+        match self {
+            LineOutput::MeanLine
+            | LineOutput::Entropy
+            | LineOutput::TrappingRows
+            | LineOutput::TrappingColumns => true,
+            LineOutput::Lines
+            | LineOutput::Longest
+            | LineOutput::LongestRow
+            | LineOutput::LongestColumn => false,
+        }
+    }
+
+    /// The number; `None` where it needs lines and there are none.
+    #[allow(clippy::cast_precision_loss)] // counts are far below 2⁵³
+    pub(crate) fn number(self, lines: &RecurrentLines) -> Option<f64> {
+        match self {
+            LineOutput::Lines => Some(lines.diagonal.count() as f64),
+            LineOutput::Longest => Some(lines.diagonal.longest() as f64),
+            LineOutput::MeanLine => lines.diagonal.mean(),
+            LineOutput::Entropy => lines.diagonal.entropy(),
+            LineOutput::TrappingRows => lines.rows.mean(),
+            LineOutput::TrappingColumns => lines.columns.mean(),
+            LineOutput::LongestRow => Some(lines.rows.longest() as f64),
+            LineOutput::LongestColumn => Some(lines.columns.longest() as f64),
+        }
+    }
+}
+
+impl LineLengths {
+    /// One line more.
+    pub fn add(&mut self, length: usize) {
+        if self.counts.len() <= length {
+            self.counts.resize(length + 1, 0);
+        }
+        self.counts[length] += 1;
+    }
+
+    /// The number of lines with this length.
+    pub fn of_length(&self, length: usize) -> u64 {
+        self.counts.get(length).copied().unwrap_or(0)
+    }
+
+    /// The number of lines.
+    pub fn count(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// The length of the longest one; 0 if there is none.
+    pub fn longest(&self) -> u64 {
+        self.counts.len().saturating_sub(1) as u64
+    }
+
+    /// Points on all lines.
+    pub fn points(&self) -> u64 {
+        let lengths = (0u64..).zip(&self.counts);
+        lengths.map(|(length, count)| length * count).sum()
+    }
+
+    #[allow(clippy::cast_precision_loss)] // counts are far below 2⁵³
+    fn mean(&self) -> Option<f64> {
+        let count = self.count();
+        (count > 0).then(|| self.points() as f64 / count as f64)
+    }
+
+    #[allow(clippy::cast_precision_loss)] // counts are far below 2⁵³
+    fn entropy(&self) -> Option<f64> {
+        let all = self.count();
+        let occurring = self.counts.iter().filter(|&&count| count > 0);
+        let terms = occurring.map(|&count| {
+            let share = count as f64 / all as f64;
+            share * share.ln()
+        });
+        // 0 and not −0 where all have the same length.
+        (all > 0).then(|| 0.0 - terms.sum::<f64>())
+    }
+}
