@@ -1,6 +1,7 @@
 //! The fuzz targets: each reads some bytes, and panics where a contract is broken.
 
 use crate::checks::{Checker, options};
+use crate::measures::measures;
 use crate::scripts;
 use veilpath_encode::readers::FORMATS;
 use veilpath_encode::{
@@ -26,6 +27,7 @@ pub const TARGETS: [(&str, Target); 16] = [
     ("detection", detection),
     ("rows", rows),
     ("tables", tables),
+    ("measures", measures),
     ("cohort_files", cohort_files),
     ("gaze_samples", gaze_samples),
     ("session_messages", session_messages),

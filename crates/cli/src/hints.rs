@@ -171,6 +171,9 @@ fn without_capability(unsupported: &Unsupported) -> String {
         Capability::ClearOnly(_) => {
             return "compare two cohorts on one machine with --engine plain, or use --metric scasim, dtw, frechet, hausdorff or crqa with --fixation-grid".into();
         }
+        Capability::LineStatistics => {
+            return "choose other outputs of crqa, such as rec and det; or compare two cohorts on one machine with --engine plain".into();
+        }
         Capability::UnroundedFixations("scasim") => {
             return "add a grid and durations, as in --fixation-grid 16x9 --duration-classes 100,200,300,500,800; or compare two cohorts on one machine with --engine plain".into();
         }

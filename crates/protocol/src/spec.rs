@@ -45,6 +45,8 @@ pub enum Capability {
     Metric(&'static str),
     /// This metric, which is computed in the clear only.
     ClearOnly(&'static str),
+    /// Compute number, lengths and entropy of the lines of a recurrence plot.
+    LineStatistics,
     /// This metric on fixations as they are, not rounded to letters.
     UnroundedFixations(&'static str),
     /// A score divided by the durations of both sides, which are secret.
@@ -86,6 +88,9 @@ impl fmt::Display for Unsupported {
             Capability::ClearOnly(metric) => write!(
                 f,
                 "compute {metric}: it takes medians of angles and lengths over aligned saccades, and hiding these would cost far more than other metrics"
+            )?,
+            Capability::LineStatistics => f.write_str(
+                "compute statistics of the lines of crqa: hiding how many lines of each length there are would cost far more than its other numbers",
             )?,
             Capability::UnroundedFixations(metric) => write!(
                 f,
@@ -210,6 +215,7 @@ impl Spec {
         let supports = |engine: &Engine, capability: Capability| match capability {
             Capability::Metric(_)
             | Capability::ClearOnly(_)
+            | Capability::LineStatistics
             | Capability::UnroundedFixations(_)
             | Capability::DividedByDurations => engine.can_compute(&self.metric),
             Capability::OneSidedResults => engine.can_reveal_to(self.reveal_to),
@@ -267,9 +273,7 @@ impl Spec {
         let name = self.metric.name();
         match &self.metric {
             Metric::MultiMatch(_) | Metric::SubsMatch(_) => Capability::ClearOnly(name),
-            Metric::Crqa(crqa) if crqa.has_lines() => {
-                Capability::ClearOnly("crqa with statistics of lines")
-            }
+            Metric::Crqa(crqa) if crqa.has_lines() => Capability::LineStatistics,
             metric if metric.needs_fixations() => Capability::UnroundedFixations(name),
             Metric::ScaSim(scasim) if scasim.divisor == DurationDivisor::Durations => {
                 Capability::DividedByDurations

@@ -27,6 +27,13 @@ mod help_examples;
 mod limits;
 mod load;
 mod loopback;
+#[path = "../../../../fuzz/src/measures.rs"]
+#[allow(
+    unreachable_pub,
+    clippy::cast_precision_loss,
+    reason = "the fuzz targets use this file as a library"
+)]
+mod measures;
 mod memory;
 mod output_places;
 mod paillier;
