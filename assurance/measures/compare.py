@@ -1,13 +1,19 @@
 #!/usr/bin/env python3
-"""Times `veilpath compare` and Python packages on the same made-up scanpaths, in one run, and compares their numbers.
+"""Times `veilpath compare` and other programs on the same made-up scanpaths, in one run, and compares their numbers.
 
 Needs a release build of veilpath and, for each measure, the package that it is compared with:
-pip install "numpy<2" scipy similaritymeasures multimatch-gaze. A package that is missing is skipped with a message.
 
-    assurance/measures/compare.py target/release/veilpath
+    python3 -m venv venv
+    venv/bin/pip install "numpy<2" scipy similaritymeasures multimatch-gaze frechetdist fastdtw dtaidistance rapidfuzz PyRQA
+    venv/bin/python assurance/measures/compare.py target/release/veilpath [PAIRS [FIXATIONS]]
+
+A package that is missing is skipped with a message. Each program gets the same pairs, in memory; Veilpath's time includes
+the start of the process, reading two files, and writing the numbers, and it runs on one core. `py` programs are Python loops
+or NumPy, `c` are compiled extensions: a hundredfold speed is expected of the first alone.
 """
 
 import csv
+import os
 import random
 import subprocess
 import sys
@@ -15,89 +21,191 @@ import tempfile
 import time
 from pathlib import Path
 
-PARTICIPANTS = 20
-FIXATIONS = 60
 WIDTH, HEIGHT = 1280, 720
+COLUMNS = ROWS = 7
+SIZE_CM, DISTANCE_CM = (52, 29), 60
 
 
-def made_up(seed):
+def made_up(seed, count):
     """One scanpath: x, y in pixels and duration in milliseconds."""
     chance = random.Random(seed)
     return [
         (round(chance.uniform(0, WIDTH), 1), round(chance.uniform(0, HEIGHT), 1), chance.randint(80, 600))
-        for _ in range(FIXATIONS)
+        for _ in range(count)
     ]
 
 
+def cell(x, y):
+    """The letter's number on the grid."""
+    return min(int(y * ROWS / HEIGHT), ROWS - 1) * COLUMNS + min(int(x * COLUMNS / WIDTH), COLUMNS - 1)
+
+
 def write_cohort(path, cohort, veilpath):
-    """A cohort with fixations, encoded by the command from a fixation table."""
+    """A cohort with letters and fixations, encoded by the command from a fixation table."""
     table = path.with_suffix(".fixations.csv")
     with table.open("w", newline="") as file:
         rows = csv.writer(file)
-        rows.writerow(["participant", "stimulus", "x", "y", "start", "duration"])
+        rows.writerow(["participant", "stimulus", "x_px", "y_px", "start_ms", "duration_ms"])
         for participant, fixations in cohort.items():
             start = 0
             for x, y, duration in fixations:
                 rows.writerow([participant, "s", x, y, start, duration])
                 start += duration + 30
-    command = [veilpath, "encode", table, "--grid", "7x7", "--screen", f"{WIDTH}x{HEIGHT}", "--keep-fixations", "-o", path]
-    subprocess.run(command, check=True, capture_output=True)
+    size = f"{SIZE_CM[0]}x{SIZE_CM[1]}"
+    command = [veilpath, "encode", table, "--grid", f"{COLUMNS}x{ROWS}", "--screen", f"{WIDTH}x{HEIGHT}"]
+    command += ["--screen-cm", size, "--distance", str(DISTANCE_CM), "--keep-fixations", "-o", path]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stderr)
 
 
 def ours(veilpath, files, metric):
-    """Seconds, and the numbers by pair of participants."""
-    start = time.perf_counter()
-    command = [veilpath, "compare", *files, "--format", "csv", "--metric", *metric]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    seconds = time.perf_counter() - start
+    """The best of three times in seconds, and the numbers by pair of participants."""
+    command = [veilpath, "compare", *files, "--format", "csv", "--quiet", "--metric", *metric]
+    seconds = []
+    for _ in range(3):
+        start = time.perf_counter()
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "RAYON_NUM_THREADS": "1"})
+        seconds.append(time.perf_counter() - start)
+        if done.returncode:
+            sys.exit(done.stderr)
     rows = list(csv.reader(done.stdout.splitlines()))
     numbers = {(row[0], row[1]): [float(cell) for cell in row[3:]] for row in rows[1:]}
-    return seconds, numbers
+    return min(seconds), numbers
 
 
-def packages():
-    """For each measure: its flags, and a function of two scanpaths."""
+def lcs_table(a, b):
+    """The textbook's loops, as published code for the Sequence Score has them."""
+    table = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
+    for i, x in enumerate(a):
+        for j, y in enumerate(b):
+            table[i + 1][j + 1] = max(table[i][j] + (x == y), table[i][j + 1], table[i + 1][j])
+    return [table[-1][-1] / max(len(a), len(b))]
+
+
+def programs():
+    """Measure, flags, program, kind, what it is given of a scanpath, and a function of two of these."""
+    letters = lambda path: [cell(x, y) for x, y, _ in path]
+    yield "sequence-score", ["sequence-score"], "textbook loops", "py", letters, lcs_table
+
+    def points(path):
+        return numpy.array([[x, y] for x, y, _ in path])
+
+    def cells(path):
+        return numpy.array([[n % COLUMNS, n // COLUMNS] for n in letters(path)], dtype=float)
+
+    fixations = ["--points", "fixations"]
     try:
         import numpy
-        import similaritymeasures
+        import similaritymeasures as sm
 
-        points = lambda path: numpy.array([[x, y] for x, y, _ in path])
-        yield "dtw", ["dtw", "--points", "fixations"], lambda a, b: [similaritymeasures.dtw(points(a), points(b))[0]]
-        yield "frechet", ["frechet", "--points", "fixations"], lambda a, b: [
-            similaritymeasures.frechet_dist(points(a), points(b))
-        ]
+        yield "dtw", ["dtw", *fixations], "similaritymeasures", "py", points, lambda a, b: [sm.dtw(a, b)[0]]
+        yield "dtw, grid", ["dtw"], "similaritymeasures", "py", cells, lambda a, b: [sm.dtw(a, b)[0]]
+        yield "frechet", ["frechet", *fixations], "similaritymeasures", "py", points, lambda a, b: [sm.frechet_dist(a, b)]
+        yield "frechet, grid", ["frechet"], "similaritymeasures", "py", cells, lambda a, b: [sm.frechet_dist(a, b)]
     except ImportError as error:
         print(f"skipped: {error}")
     try:
-        import numpy
+        from fastdtw import fastdtw
+        from scipy.spatial.distance import euclidean
+
+        # Exact if the radius is at least the length.
+        whole = lambda a, b: [fastdtw(a, b, radius=max(len(a), len(b)), dist=euclidean)[0]]
+        yield "dtw", ["dtw", *fixations], "fastdtw, exact", "py", points, whole
+    except ImportError as error:
+        print(f"skipped: {error}")
+    try:
+        import frechetdist
+
+        sys.setrecursionlimit(100_000)
+        yield "frechet", ["frechet", *fixations], "frechetdist", "py", points, lambda a, b: [frechetdist.frdist(a, b)]
+    except ImportError as error:
+        print(f"skipped: {error}")
+    try:
         import multimatch_gaze
 
         kind = [("start_x", float), ("start_y", float), ("duration", float)]
         table = lambda path: numpy.array([(x, y, duration / 1000) for x, y, duration in path], dtype=kind)
-        yield "multimatch", ["multimatch"], lambda a, b: multimatch_gaze.docomparison(
-            table(a), table(b), screensize=[WIDTH, HEIGHT]
-        )
+        screen = [WIDTH, HEIGHT]
+        compare = lambda a, b: multimatch_gaze.docomparison(a, b, screensize=screen)
+        yield "multimatch", ["multimatch"], "multimatch-gaze", "py", table, compare
+    except ImportError as error:
+        print(f"skipped: {error}")
+    try:
+        from scipy.spatial.distance import directed_hausdorff
+
+        both = lambda a, b: [max(directed_hausdorff(a, b)[0], directed_hausdorff(b, a)[0])]
+        yield "hausdorff", ["hausdorff", *fixations], "scipy", "c", points, both
+    except ImportError as error:
+        print(f"skipped: {error}")
+    try:
+        from dtaidistance import dtw_ndim
+
+        # Its steps cost the square of the distance, and its result is a root: the time alone compares.
+        yield "dtw", ["dtw", *fixations], "dtaidistance", "c", points, lambda a, b: [dtw_ndim.distance_fast(a, b)]
+    except ImportError as error:
+        print(f"skipped: {error}")
+    try:
+        from rapidfuzz.distance import LCSseq
+
+        yield "sequence-score", ["sequence-score"], "rapidfuzz", "c", letters, lambda a, b: [
+            LCSseq.normalized_similarity(a, b)
+        ]
+    except ImportError as error:
+        print(f"skipped: {error}")
+    try:
+        from pyrqa.analysis_type import Cross
+        from pyrqa.computation import RQAComputation
+        from pyrqa.metric import EuclideanMetric
+        from pyrqa.neighbourhood import FixedRadius
+        from pyrqa.settings import Settings
+        from pyrqa.time_series import TimeSeries
+
+        series = lambda path: TimeSeries(points(path).tolist(), embedding_dimension=2, time_delay=0)
+
+        def rqa(a, b):
+            settings = Settings(
+                (a, b),
+                analysis_type=Cross,
+                neighbourhood=FixedRadius(100),
+                similarity_measure=EuclideanMetric,
+                theiler_corrector=0,
+            )
+            result = RQAComputation.create(settings).run()
+            return [100 * result.recurrence_rate, 100 * result.determinism]
+
+        flags = ["crqa", *fixations, "--radius", "100", "--numbers", "rec,det"]
+        yield "crqa", flags, "PyRQA", "c", series, rqa
     except ImportError as error:
         print(f"skipped: {error}")
 
 
 def main():
     veilpath = sys.argv[1] if len(sys.argv) > 1 else "target/release/veilpath"
-    cohorts = [{f"{side}{i:02}": made_up(f"{side}{i}") for i in range(PARTICIPANTS)} for side in "ab"]
+    pairs = int(sys.argv[2]) if len(sys.argv) > 2 else 100
+    count = int(sys.argv[3]) if len(sys.argv) > 3 else 200
+    people = max(1, round(pairs**0.5))
+    cohorts = [{f"{side}{i:02}": made_up(f"{side}{i}", count) for i in range(people)} for side in "ab"]
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder) / f"{side}.csv" for side in "ab"]
         for path, cohort in zip(files, cohorts):
             write_cohort(path, cohort, veilpath)
-        print(f"{PARTICIPANTS**2} pairs of {FIXATIONS} fixations\n")
-        print("| measure | veilpath, with start and files | Python | ratio | largest difference |")
-        print("|---|---|---|---|---|")
-        for name, flags, function in packages():
+        print(f"{people**2} pairs of {count} fixations\n")
+        print("| measure | veilpath | program | kind | seconds | ratio | largest difference |")
+        print("|---|---|---|---|---|---|---|")
+        for name, flags, program, kind, prepare, function in programs():
             seconds, numbers = ours(veilpath, files, flags)
+            given = [{who: prepare(path) for who, path in cohort.items()} for cohort in cohorts]
             start = time.perf_counter()
-            theirs = {(a, b): function(x, y) for a, x in cohorts[0].items() for b, y in cohorts[1].items()}
+            try:
+                theirs = {(a, b): function(x, y) for a, x in given[0].items() for b, y in given[1].items()}
+            except Exception as error:
+                print(f"skipped: {program}: {error}")
+                continue
             python = time.perf_counter() - start
             largest = max(abs(p - q) for pair in theirs for p, q in zip(numbers[pair], theirs[pair]))
-            print(f"| {name} | {seconds:.3f} s | {python:.2f} s | {python / seconds:.0f} | {largest:.1e} |")
+            row = [name, f"{seconds:.3f} s", program, kind, f"{python:.2f}", f"{python / seconds:.0f}", f"{largest:.1e}"]
+            print("| " + " | ".join(row) + " |", flush=True)
 
 
 if __name__ == "__main__":
