@@ -1,9 +1,9 @@
 //! The largest reward of an alignment of fixations, in double precision (ScaSim).
 //!
-//! The table of a pair is swept along anti-diagonals, in which no place depends on another. A power of an arctangent in
-//! every place would take most of the time. It is a smooth function of the chord between two directions (the distance of
-//! their points on a sphere of radius 1), and so is read from a table of cubic pieces. Each piece is exact in its middle:
-//! equal places have the factor 1.
+//! The table of a pair is swept along anti-diagonals, in which no place depends on another, so that the compiler uses vector
+//! instructions. A power of an arctangent in every place would take most of the time. It is a smooth function of the chord
+//! between two directions (the distance of their points on a sphere of radius 1), and so is read from a table of cubic pieces.
+//! Each piece is exact in its middle: equal places have the factor 1.
 
 use super::scasim::{ScaSim, angle};
 use crate::Fixation;
@@ -14,34 +14,31 @@ pub(crate) struct Factors {
     modulator: f64,
     /// Pieces in a chord of 1.
     per_chord: f64,
-    /// Powers of the distance from the middle, in pieces, beginning with the constant.
-    pieces: Vec<[f64; 4]>,
+    /// Powers of the distance from the middle, in pieces, beginning with the constant. `None` if too many were needed.
+    pieces: Option<Box<[Piece; PIECES]>>,
 }
 
-/// Pieces in the chord over which a factor falls by 1/e. Their error is at most 6.5e-4 / this⁴, 2.5e-12 of a duration.
+type Piece = [f64; 4];
+
+/// A power of two, so that a mask keeps an index below it.
+const PIECES: usize = 1 << 14;
+/// Pieces in the chord over which a factor falls by 1/e, and the fewest in a chord of 1. The error of a factor is below 1e-11.
 const PIECES_PER_FALL: f64 = 128.0;
-/// The fewest and the most pieces in a chord of 1, which is 60 degrees. Larger chords, and steeper factors, are computed one by one.
-const PIECES: (f64, f64) = (256.0, 16_384.0);
+const FEWEST_PIECES: f64 = 256.0;
+/// How far from straight ahead a fixation may be, in degrees, so that the chord of two is in the table.
+const WIDEST: f64 = 44.0;
 /// Adding it to a small number rounds that to an integer, which is then in the lowest bits.
 const ROUNDER: f64 = (1u64 << 52) as f64;
 
 impl Factors {
-    #[allow(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss
-    )] // at most 16,384 pieces
     pub(crate) fn new(modulator: f64) -> Self {
         let per_radian = -modulator.ln() * 1f64.to_radians().recip();
-        let per_chord = (PIECES_PER_FALL * per_radian).max(PIECES.0).ceil();
-        let count = match per_chord <= PIECES.1 {
-            true => per_chord as u32,
-            false => 0,
-        };
+        let per_chord = (PIECES_PER_FALL * per_radian).max(FEWEST_PIECES).ceil();
+        let last = (2.0 * WIDEST.to_radians().sin() * per_chord).ceil() + 1.0;
         let factor = |chord: f64| modulator.powf((chord / 2.0).asin().to_degrees() * 2.0);
-        let piece = |number: u32| {
-            let at = |pieces: f64| factor((f64::from(number) + pieces) / per_chord);
-            let chord = f64::from(number) / per_chord;
+        let piece = |number: f64| {
+            let at = |pieces: f64| factor((number + pieces) / per_chord);
+            let chord = number / per_chord;
             let middle = at(0.0);
             let slope = -per_radian * middle / (1.0 - chord * chord / 4.0).sqrt() / per_chord;
             let (before, after) = (at(-0.5), at(0.5));
@@ -52,10 +49,20 @@ impl Factors {
                 8.0 * ((after - before) / 2.0 - slope / 2.0),
             ]
         };
+        // Infinite for a modulator of 0.
+        let fits = last < PIECES as f64;
+        let pieces = fits.then(|| {
+            let numbers = (0..PIECES).map(|number| number as f64);
+            let pieces = numbers.map(|number| match number <= last {
+                true => piece(number),
+                false => Piece::default(),
+            });
+            pieces.collect::<Box<[Piece]>>()
+        });
         Self {
             modulator,
             per_chord,
-            pieces: (0..count).map(piece).collect(),
+            pieces: pieces.and_then(|pieces| pieces.try_into().ok()),
         }
     }
 }
@@ -83,71 +90,115 @@ impl Looks {
         looks
     }
 
+    /// Whether all chords are in the table.
+    fn are_narrow(&self) -> bool {
+        let least = WIDEST.to_radians().cos();
+        self.z.iter().all(|&z| z >= least)
+    }
+
     fn direction(&self, at: usize) -> [f64; 3] {
         [self.x[at], self.y[at], self.z[at]]
     }
 }
 
 /// The largest total reward.
-#[allow(clippy::cast_possible_truncation)] // the lowest bits are wanted
 pub(super) fn largest_reward(
     scasim: &ScaSim,
     factors: &Factors,
     a: &[Fixation],
     b: &[Fixation],
 ) -> f64 {
-    let (m, n) = (a.len(), b.len());
-    if m == 0 || n == 0 {
+    if a.is_empty() || b.is_empty() {
         return 0.0;
     }
     let a = Looks::new(scasim, a.iter());
     let b = Looks::new(scasim, b.iter().rev());
+    match &factors.pieces {
+        Some(pieces) if a.are_narrow() && b.are_narrow() => {
+            let longest = a.x.len().min(b.x.len());
+            let mut places = (vec![0.0; longest], vec![0; longest]);
+            sweep(&a, &b, |first, place, out| {
+                read(
+                    &a,
+                    &b,
+                    (first, place),
+                    factors.per_chord,
+                    pieces,
+                    &mut places,
+                    out,
+                );
+            })
+        }
+        _ => sweep(&a, &b, |first, place, out| {
+            for (at, factor) in out.iter_mut().enumerate() {
+                let (p, q) = (a.direction(first + at), b.direction(place + at));
+                *factor = factors.modulator.powf(angle(&p, &q));
+            }
+        }),
+    }
+}
+
+/// Reads the factors of an anti-diagonal from the table.
+fn read(
+    a: &Looks,
+    b: &Looks,
+    (first, place): (usize, usize),
+    per_chord: f64,
+    pieces: &[Piece; PIECES],
+    (rests, numbers): &mut (Vec<f64>, Vec<u64>),
+    out: &mut [f64],
+) {
+    let count = out.len();
+    let (rests, numbers) = (&mut rests[..count], &mut numbers[..count]);
+    let (x, y, z) = (
+        &a.x[first..][..count],
+        &a.y[first..][..count],
+        &a.z[first..][..count],
+    );
+    let (u, v, w) = (
+        &b.x[place..][..count],
+        &b.y[place..][..count],
+        &b.z[place..][..count],
+    );
+    for at in 0..count {
+        let (across, down, ahead) = (x[at] - u[at], y[at] - v[at], z[at] - w[at]);
+        let chord = (across * across + down * down + ahead * ahead).sqrt() * per_chord;
+        let rounded = chord + ROUNDER;
+        rests[at] = chord - (rounded - ROUNDER);
+        numbers[at] = rounded.to_bits();
+    }
+    for ((factor, &rest), &number) in out.iter_mut().zip(rests.iter()).zip(numbers.iter()) {
+        let [constant, linear, square, cube] = pieces[number as usize & (PIECES - 1)];
+        *factor = constant + rest * (linear + rest * (square + rest * cube));
+    }
+}
+
+/// The largest sum along the anti-diagonals; `b` is reversed. `factors` is given a row of the first, a place of the reversed
+/// second, and where the factors from there on go.
+fn sweep(a: &Looks, b: &Looks, mut factors: impl FnMut(usize, usize, &mut [f64])) -> f64 {
+    let (m, n) = (a.x.len(), b.x.len());
     // By row from 1, of the anti-diagonals two before, one before, and now. What is outside the table is 0.
     let mut two_before = vec![0.0; m + 1];
     let mut before = vec![0.0; m + 1];
     let mut now = vec![0.0; m + 1];
-    let mut chords = vec![0.0; m.min(n)];
-    let mut rewards = vec![0.0; m.min(n)];
+    let mut room = vec![0.0; m.min(n)];
     for diagonal in 0..m + n - 1 {
         let (first, last) = (diagonal.saturating_sub(n - 1), diagonal.min(m - 1));
         let count = last - first + 1;
         // Column j = diagonal − i is at place n − 1 − j of the reversed fixations.
         let place = n - 1 + first - diagonal;
-        let chords = &mut chords[..count];
-        squared_distances(&a, first, &b, place, chords);
-        for chord in chords.iter_mut() {
-            *chord = chord.sqrt() * factors.per_chord;
-        }
-        let rewards = &mut rewards[..count];
-        let durations = a.durations[first..][..count]
-            .iter()
-            .zip(&b.durations[place..][..count]);
-        for (at, ((reward, chord), durations)) in rewards
-            .iter_mut()
-            .zip(chords.iter())
-            .zip(durations)
-            .enumerate()
-        {
-            let rounded = chord + ROUNDER;
-            let factor = match factors.pieces.get(rounded.to_bits() as u32 as usize) {
-                Some([constant, linear, square, cube]) => {
-                    let rest = chord - (rounded - ROUNDER);
-                    constant + rest * (linear + rest * (square + rest * cube))
-                }
-                None => {
-                    let (p, q) = (a.direction(first + at), b.direction(place + at));
-                    factors.modulator.powf(angle(&p, &q))
-                }
-            };
-            let (x, y) = durations;
-            *reward = factor * if x < y { x } else { y };
-        }
+        let found = &mut room[..count];
+        factors(first, place, found);
+        let durations = &a.durations[first..][..count];
+        let others = &b.durations[place..][..count];
         let above = &before[first..][..count];
         let left = &before[first + 1..][..count];
         let corner = &two_before[first..][..count];
         let slots = &mut now[first + 1..][..count];
         for at in 0..count {
-            slots[at] = larger(corner[at] + rewards[at], larger(above[at], left[at]));
+            let shorter = smaller(durations[at], others[at]);
+            let paired = corner[at] + found[at] * shorter;
+            slots[at] = larger(paired, larger(above[at], left[at]));
         }
         now[first] = 0.0;
         if let Some(beyond) = now.get_mut(last + 2) {
@@ -159,22 +210,13 @@ pub(super) fn largest_reward(
     before[m]
 }
 
-fn squared_distances(a: &Looks, first: usize, b: &Looks, place: usize, out: &mut [f64]) {
-    let count = out.len();
-    let part = |numbers: &mut [f64], from: &[f64], to: &[f64]| {
-        let (from, to) = (&from[first..][..count], &to[place..][..count]);
-        for ((sum, x), y) in numbers.iter_mut().zip(from).zip(to) {
-            *sum += (x - y) * (x - y);
-        }
-    };
-    out.fill(0.0);
-    part(out, &a.x, &b.x);
-    part(out, &a.y, &b.y);
-    part(out, &a.z, &b.z);
-}
-
 /// The larger of two numbers that are not NaN: unlike `f64::max` a single instruction.
 #[inline(always)]
 fn larger(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
+}
+
+#[inline(always)]
+fn smaller(a: f64, b: f64) -> f64 {
+    if a < b { a } else { b }
 }
