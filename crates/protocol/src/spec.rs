@@ -394,3 +394,40 @@ impl Spec {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use veilpath_metrics::{Crqa, CrqaOutput, LineOutput, RecurrenceRule, Undefined};
+
+    #[test]
+    fn statistics_of_lines_are_computed_in_the_clear_only() {
+        let spec = |engine, outputs: &[CrqaOutput]| Spec {
+            engine,
+            metric: Metric::Crqa(Crqa {
+                rule: RecurrenceRule::SameLetter,
+                line: 2,
+                outputs: outputs.to_vec(),
+                undefined: Undefined::Zero,
+                rounded: true,
+            }),
+            alphabet: Alphabet::letters(49).unwrap(),
+            encoding: Default::default(),
+            pairs: PairRule::All,
+            reveal: Reveal::Score,
+            reveal_to: RevealTo::Both,
+            pad_to: None,
+        };
+        let lines = [CrqaOutput::Rec, CrqaOutput::Line(LineOutput::Lines)];
+        spec(Engine::Plain, &lines).check().unwrap();
+        for engine in [Engine::Shares, Engine::Garbled] {
+            spec(engine, &lines[..1]).check().unwrap();
+            let refused = spec(engine, &lines).check().unwrap_err().to_string();
+            let expected = format!(
+                "the engine {} cannot compute the metric crqa with statistics of lines",
+                engine.name()
+            );
+            assert!(refused.starts_with(&expected), "{refused}");
+        }
+    }
+}

@@ -190,7 +190,7 @@ fn a_pair_is_aligned_and_its_recurrence_drawn() {
     // A twice, C twice, D once.
     assert!(pairs.contains("5 points, 25 % of 20"), "{pairs}");
     // Two C next to each other are one piece, of 2 × 16 units, in the third row.
-    assert!(pairs.contains("M50.0 56.0h32.0v16.0h-32.0z"), "{pairs}");
+    assert!(pairs.contains("M68.0 74.0h32.0v16.0h-32.0z"), "{pairs}");
 }
 
 #[test]
