@@ -295,7 +295,7 @@ fn metric_options(error: &MetricOptionsError) -> String {
             "{error}\n  use --match and --mismatch, or give a table of scores with --substitution FILE.csv"
         ),
         MetricOptionsError::ViewMissing => format!(
-            "{error}\n  encode the gaze files again with the size of the screen and the viewing distance"
+            "{error}\n  encode the gaze files again with both, as in --screen-cm 52x29 --distance 60"
         ),
         MetricOptionsError::RoundingIncomplete => format!(
             "{error}\n  give both, as in --fixation-grid 16x9 --duration-classes 100,200,300,500,800"
@@ -370,7 +370,7 @@ fn no_effect(reason: NoEffectReason) -> String {
         NoEffectReason::LettersCompared => {
             "letters are compared; use --points fixations to compare fixations".into()
         }
-        NoEffectReason::OtherMeasure => "it belongs to another --metric".into(),
+        NoEffectReason::OtherMeasure => "this --metric does not use it".into(),
         NoEffectReason::NotAnAlignment => "it is for alignments, and this --metric is not one".into(),
         NoEffectReason::ScaleGiven => "--scale is given".into(),
         NoEffectReason::NoGridDistance => reason.to_string(),

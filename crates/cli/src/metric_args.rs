@@ -87,12 +87,12 @@ pub(crate) struct MetricArgs {
     #[arg(long)]
     pub(crate) wrap: bool,
 
-    /// Multiply costs by K and round them to integers, as the secure engines do
+    /// Multiply costs by K and round them to integers, as the private engines do
     /// [default: the smallest power of ten that makes all costs integers, or 10000; scanmatch: see --precision]
     #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) scale: Option<f64>,
 
-    /// Compute ScanMatch in integers, as the secure engines do, with every score within this of double precision
+    /// Compute ScanMatch in integers, as the private engines do, so finely that no score is off by more than this
     /// [default: 0.001; with --engine plain: double precision]
     #[arg(long, value_name = "ERROR", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) precision: Option<f64>,
@@ -111,41 +111,41 @@ pub(crate) struct MetricArgs {
     #[arg(long, value_name = "DURATIONS", value_delimiter = ',', value_parser = decimal)]
     pub(crate) duration_classes: Vec<f64>,
 
-    /// Which numbers of crqa or multimatch come out, separated by commas [default: rec,det,lam,corm; multimatch: all]
+    /// Which numbers of crqa or multimatch to compute, separated by commas [default: rec,det,lam,corm; multimatch: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) numbers: Vec<String>,
 
-    /// For crqa: fixations at most this far apart recur, in grid cells or the unit of the fixations [default: those with
-    /// the same letter]
+    /// For crqa: the largest distance between two fixations that recur, in grid cells or, with --points fixations, in the
+    /// unit of the fixations [default: fixations with the same letter recur]
     #[arg(long, value_name = "DISTANCE", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) radius: Option<f64>,
 
-    /// For crqa: the fewest points of a line [default: 2]
+    /// For crqa: the shortest line in the recurrence plot that counts, in points [default: 2]
     #[arg(long, value_name = "POINTS")]
     pub(crate) line: Option<u32>,
 
-    /// For crqa: count numbers as 0 where they are undefined because nothing recurs
+    /// For crqa: give 0 where a number is undefined because nothing recurs [default: leave it empty]
     #[arg(long)]
     pub(crate) undefined_as_zero: bool,
 
-    /// For crqa: round percentages to 0.01, as the secure engines do
+    /// For crqa: round percentages to 0.01, as the private engines do
     #[arg(long)]
     pub(crate) rounded: bool,
 
-    /// Divide dtw by the sum of both lengths; scasim by lengths or by durations
+    /// Divide the score: of dtw by lengths (the sum of both), of scasim by lengths or by durations
     #[arg(long, value_name = "WHAT")]
     pub(crate) divide_by: Option<DivideBy>,
 
-    /// For subsmatch: letters of a sequence [default: 3]
+    /// For subsmatch: the number of letters in a sequence [default: 3]
     #[arg(long, value_name = "LETTERS")]
     pub(crate) window: Option<u32>,
 
-    /// For scasim: how much of the reward remains with each degree between two fixations [default: 0.83]
+    /// For scasim: what the reward for a common fixation is multiplied by for each degree between the two [default: 0.83]
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) modulator: Option<f64>,
 
-    /// For multimatch: merge saccades that turn by less than DEGREES or are shorter than LENGTH, at fixations shorter than
-    /// MILLISECONDS
+    /// For multimatch: merge two saccades in a row that turn by less than DEGREES, or of which the first is shorter than
+    /// LENGTH (in the unit of the fixations), if the fixation there is shorter than MILLISECONDS
     #[arg(long, value_name = "DEGREES,LENGTH,MILLISECONDS", value_parser = simplification)]
     pub(crate) simplify: Option<Simplification>,
 }

@@ -304,7 +304,7 @@ fn empty_or_json(head: &Head) -> Option<Explanation> {
     }
     Some((
         "this JSON file has no scanpaths in a known form".to_string(),
-        "expected {image: {\"subject\": …, \"image_width\": …, \"image_height\": …, \"X\": […], \"Y\": […], \"T\": […]}}; a description of a dataset does not do, and other JSON is best converted to a table with the columns participant, stimulus, x, y and duration".to_string(),
+        "expected {image: {\"subject\": …, \"image_width\": …, \"image_height\": …, \"X\": […], \"Y\": […], \"T\": […]}}; leave out files that only describe the dataset, and convert other JSON to a table with the columns participant, stimulus, x, y and duration".to_string(),
     ))
 }
 

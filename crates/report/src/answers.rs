@@ -55,7 +55,7 @@ fn stimulus_means(means: &StimulusMeans) -> String {
 fn group_means(means: &GroupMeans) -> String {
     let subject = about(&means.output, means.stimulus.as_deref());
     let level = level_of(means.intervals.iter().flatten().flatten());
-    let title = format!("Group means of {subject}{level} (number of pairs):");
+    let title = format!("Group means of {subject}{level} (pairs of participants):");
     let header = iter::once(String::new()).chain(means.columns.iter().map(|name| printable(name)));
     let rows = means.rows.iter().enumerate().map(|(row, name)| {
         let numbers = means.means[row].iter().enumerate().map(|(column, mean)| {
@@ -102,7 +102,7 @@ pub(crate) fn finding(test: &GroupTest) -> String {
 
 fn nearest_labels(labels: &NearestLabels) -> String {
     let title = format!(
-        "Groups of most of the {} nearest by {}:",
+        "Most common group among the {} nearest scanpaths, by {}:",
         labels.k,
         printable(&labels.output)
     );
@@ -126,7 +126,7 @@ fn nearest_labels(labels: &NearestLabels) -> String {
 fn nearest_rate(rate: &NearestRate) -> String {
     let share = rate.right as f64 / (rate.scanpaths.max(1)) as f64;
     let mut text = format!(
-        "Most of the {} nearest scanpaths by {} had the right group for {} of {} ({}",
+        "The {} nearest scanpaths by {} give the right group, by majority, for {} of {} ({}",
         rate.k,
         printable(&rate.output),
         grouped(rate.right),
@@ -138,7 +138,7 @@ fn nearest_rate(rate: &NearestRate) -> String {
     }
     let _ = write!(
         text,
-        "); the most frequent group alone would give {}",
+        "); always naming the most frequent group would give {}",
         percent(rate.chance)
     );
     if let Some(p) = rate.p_value {

@@ -226,11 +226,20 @@ fn results_line(outcome: &Outcome) -> String {
     match Spread::of(&numbers.collect::<Vec<f64>>()) {
         None => format!("{pairs} by {metric}"),
         Some(spread) => format!(
-            "{pairs} by {metric}: mean {}, from {} to {}",
+            "{pairs} by {metric}: mean {}{}, from {} to {}",
+            first_of_several(outcome),
             rounded(spread.mean),
             rounded(spread.least),
             rounded(spread.greatest)
         ),
+    }
+}
+
+/// The name of the first number and a space, where pairs have several numbers other than a score and its similarity.
+fn first_of_several(outcome: &Outcome) -> String {
+    match outcome.results.outputs() {
+        [first, _, ..] if first.name != "score" => format!("{} ", printable(&first.name)),
+        _ => String::new(),
     }
 }
 

@@ -216,7 +216,7 @@ fn answers_about_groups_are_written_below_the_pairs() {
      a    b        stimulus  score  similarity
      P1   Q1       cows          1        0.75
      P,2  Q?[31m2  boat          3           0
-    Group means of score (number of pairs):
+    Group means of score (pairs of participants):
                experts   novices
      experts  4.25 (6)  7.5 (12)
      novices  7.5 (12)         –

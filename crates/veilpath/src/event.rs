@@ -176,7 +176,7 @@ impl fmt::Display for Note {
                 f.write_str("there are no groups, so there are no answers about groups")
             }
             Note::SitesExchangeable => f.write_str(
-                "the test of sites assumes that participants are exchangeable across sites: other equipment or recruitment is a difference, too",
+                "the test of sites assumes that participants are exchangeable across sites: a different eye tracker or recruitment also makes sites differ",
             ),
             Note::PrivatePage => {
                 f.write_str("the page shows your own scanpaths; do not give it to the other side")

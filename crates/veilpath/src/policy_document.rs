@@ -42,11 +42,11 @@ pub fn policy_document(policy: &Policy, plan: &DocumentPlan) -> Document {
         },
         section("What is computed", writer.computed()),
         section("What each side learns", writer.learned()),
-        section("Under which assumption", writer.assumption()),
+        section("Assumptions", writer.assumption()),
         section("Limits", writer.limits()),
         section("What is stored, and for how long", writer.stored()),
         section("What remains personal data", writer.personal()),
-        section("What this does not protect from", writer.not_protected()),
+        section("What this does not protect against", writer.not_protected()),
         section("A paragraph for the consent form", vec![writer.consent()]),
     ];
     Document {
@@ -328,11 +328,11 @@ impl Writer<'_> {
         );
         if self.about_groups() {
             items.push(format!(
-                "if both follow the protocol, an answer about a group is about at least {} participants of each institution, also together with all earlier answers for the same partner; if the partner asks for more, its number holds",
+                "if both follow the protocol, an answer about a group is about at least {} participants of each institution, also together with all earlier answers for the same partner; if the partner's minimum is larger, that one applies",
                 policy.minimum_group()
             ));
             items.push(format!(
-                "a partner gets at most {} answers about groups, over all sessions; one with several numbers about the same people counts several times",
+                "a partner gets at most {} answers about groups, over all sessions; an answer that contains several numbers about the same people counts several times",
                 policy.answers_per_partner()
             ));
         }
@@ -350,8 +350,8 @@ impl Writer<'_> {
                     true => "the recordings and scanpaths stay where they are; no copy leaves this institution".into(),
                     false => "the recordings stay where they are; with this engine the scanpaths of the institution that joins are sent to the one that hosts".into(),
                 },
-                "the answers, with the ids or pseudonyms of both sides, are in the result file and in the journals of the program, so that an interrupted session can go on; both can be deleted after the last session".into(),
-                "counts of comparisons and answers, under hashes that only this institution's key can make, hold the limits; without them the limits start again, so they should be kept as long as the partner may ask again".into(),
+                "the answers, with the ids or pseudonyms of both sides, are in the result file and in the journals of the program, so that an interrupted session can continue; both can be deleted after the last session".into(),
+                "counts of comparisons and answers, under hashes that only this institution's key can make, enforce the limits; without them counting starts again, so they should be kept as long as the partner may ask again".into(),
                 "the signed record contains keys, times, numbers of participants and pairs, the metric and the kind of answer, and no ids".into(),
                 "the partner stores the same about its side, and the answers".into(),
             ]),
@@ -430,7 +430,7 @@ impl Writer<'_> {
             false => "",
         };
         Block::Quote(format!(
-            "We would like to compare the recording of your eye movements with recordings of {}. {stays}. {answer}. The partner also learns how many recordings we have{lengths}; for each it sees {ids}{group}. You can withdraw your consent at any time, without giving reasons and without disadvantages. Your recording is then not used in later comparisons, but results that were already disclosed cannot be called back. Questions: {contact}.",
+            "We would like to compare the recording of your eye movements with recordings of {}. {stays}. {answer}. The partner also learns how many recordings we have{lengths}; for each it sees {ids}{group}. You can withdraw your consent at any time, without giving reasons and without disadvantages. Your recording is then not used in later comparisons, but results that were already disclosed cannot be taken back. Questions: {contact}.",
             self.partners(),
         ))
     }

@@ -65,7 +65,7 @@ pub(crate) struct CompareArgs {
     #[command(flatten)]
     reveal: RevealArgs,
 
-    /// Repeat the permutations of a private test in the clear; HEX is the value of `coins` in its JSON result
+    /// Use the permutations of an earlier private test, to check its answer in the clear; HEX is `coins` in its JSON result
     #[arg(long, value_name = "HEX")]
     coins: Option<TestCoins>,
 

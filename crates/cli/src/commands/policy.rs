@@ -20,21 +20,29 @@ Examples:
   veilpath policy init -o policy.toml
 
 `veilpath host` and `veilpath join` read the file that --policy names, or policy.toml in Veilpath's state directory, and refuse \
-every plan beyond it before they send anything.";
+every plan that it does not allow before they send anything.";
 
 const CHECK_HELP: &str = "\
-Takes the options of `veilpath host` and `veilpath join` that a policy is about, and checks them without a partner. A plan beyond \
-the policy ends with exit code 2, and every line that forbids it is named.";
+Examples:
+  veilpath policy check --policy policy.toml --peer THEIRS --metric scanmatch --reveal groups
+
+THEIRS is the fingerprint that `veilpath identity` prints at the other institution. The options are those of `veilpath host` and \
+`veilpath join` that a policy can limit. If the policy forbids the plan, every line that does so is named, and the exit code is 2.";
 
 const DOCUMENT_HELP: &str = "\
-Says in plain language what is computed, what each side learns and under which assumption, which limits hold, what is stored, and \
-what remains personal data; with a paragraph for the consent form. The texts under [document] in the policy fill it in. A plan \
-beyond the policy is refused. The format follows from the name of the file: .md or .html.";
+Examples:
+  veilpath policy document --policy policy.toml --peer THEIRS --reveal groups -o plan.html
+
+THEIRS is the fingerprint that `veilpath identity` prints at the other institution. The document says in plain language what is \
+computed, what each side learns and under which assumptions, which limits apply, what is stored, and what remains personal data; it \
+ends with a paragraph for the consent form. Purpose, legal basis and contact are taken from [document] in the policy. A plan that the \
+policy forbids is refused. The format follows from the name of the file: .md or .html.";
 
 const WITHDRAW_HELP: &str = "\
-Answers about groups that differ by a few participants say something about these few, so a plan without a participant of earlier \
-answers is refused. This allows it for those who have withdrawn: the difference between answers with and without them is then known \
-to the partner. Later answers that include them are refused. The record gets a line with their number, not their ids.";
+Two answers about groups that differ by a few participants say something about these few. So a plan that leaves out a participant \
+of earlier answers is refused. This command allows it for participants who have withdrawn, as in \
+`veilpath policy withdraw --peer THEIRS p07`. The partner then knows the difference between the answers with and without them. Later \
+answers that include them are refused. The record gets a line with their number, not their ids.";
 
 /// The arguments of `policy`.
 #[derive(Debug, Args)]
@@ -47,6 +55,7 @@ pub(crate) struct PolicyArgs {
 #[derive(Debug, Subcommand)]
 enum Action {
     /// Write a commented policy to start from
+    #[command(after_help = EXAMPLES)]
     Init(InitArgs),
     /// Check a plan against a policy, without a partner
     #[command(after_help = CHECK_HELP)]
@@ -265,8 +274,10 @@ fn withdraw(args: &WithdrawArgs) -> Result<(), Failure> {
     }
     let ledger = DisclosureLedger::open(Some(&state_dir), &identity, args.peer);
     let withdrawn = ledger.withdraw(&args.participants)?;
-    let new = units::counted(withdrawn.new, "participant");
-    messages::info(&format!("{new} taken out of later answers\n"));
+    if withdrawn.new > 0 || withdrawn.unknown.is_empty() {
+        let new = units::counted(withdrawn.new, "participant");
+        messages::info(&format!("{new} taken out of later answers\n"));
+    }
     match withdrawn.unknown.len() as u64 {
         0 => Ok(()),
         unknown => Err(Failure::input(format!(

@@ -14,7 +14,7 @@ const EXAMPLES: &str = "\
 Examples:
   veilpath record
 
-Every session has two lines in the record: the intent, which both sides sign before anything is opened, and the completion. \
+Every session has two lines in the record: the intent, which both sides sign before any result is revealed, and the completion. \
 A session that was interrupted has only the first. `veilpath record` prints the lines as CSV, with times in UTC; `to` says who \
 learned the answer.";
 
@@ -25,7 +25,8 @@ see `veilpath record compare --help`.";
 
 const COMPARE_HELP: &str = "\
 Both sides sign every step and keep both signatures. A step that only one record has was cut off from the other, or the \
-connection broke while it was being signed. The record is the file record.jsonl in Veilpath's state directory; it contains no ids.";
+connection broke while it was being signed. The record is the file record.jsonl in Veilpath's state directory; it contains no ids. \
+Ask the partner for its file, and run for example `veilpath record compare record.jsonl partner.jsonl`.";
 
 /// The arguments of `record`.
 #[derive(Debug, Args)]

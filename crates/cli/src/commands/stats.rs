@@ -27,13 +27,13 @@ Examples:
 RESULT is a JSON file of compare, host or join: a cohort compared with itself, or with another. Answers:
   mean            the mean over all pairs and of each stimulus
   groups          the mean of each group with each group
-  test:groups     are participants of the same group more alike than participants of different groups?
+  test:groups     are participants of the same group more alike than those of different groups?
   test:sites      are participants of the same site more alike? (needs three results)
-  nearest:K       for each scanpath, the group of most of its K nearest scanpaths of other participants
+  nearest:K       for each scanpath, the most common group among its K nearest of other participants
   nearest:K,rate  how often that is its own group, with chance level and confusion matrix
-  histogram:BINS  how the pairs are distributed
+  histogram:BINS  how many pairs are in each of BINS ranges
 
-Permutations and draws move a participant with all of its scanpaths. The same seed gives the same numbers on every machine.";
+A permutation or a bootstrap draw moves a participant with all scanpaths. The same seed gives the same numbers on every machine.";
 
 /// The arguments of `stats`.
 #[derive(Debug, Args)]
@@ -55,7 +55,7 @@ pub(crate) struct StatsArgs {
     #[arg(long, value_name = "ANSWER", value_parser = questions)]
     answer: Vec<Questions>,
 
-    /// The output to analyse [default: the similarity if there is one, else the score]
+    /// The number to analyse, if pairs have several, as in det [default: the similarity if there is one, else the first]
     #[arg(long, value_name = "OUTPUT")]
     of: Option<String>,
 

@@ -5,7 +5,7 @@ use veilpath::{DisclosureRefusal, JobError, UsageError};
 
 /// How to add groups.
 pub(super) const ADD_GROUPS: &str =
-    "add a column `group` to the cohort file, with a group for every participant";
+    "add a column `group` to the cohort file, or encode the gaze files again with --groups FILE";
 
 /// What to ask for instead of results of pairs.
 pub(super) const ASK_ABOUT_GROUPS: &str = "--reveal mean, or another answer about groups, says nothing about single pairs and, with garbled and shares, counts no comparisons";

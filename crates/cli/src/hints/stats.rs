@@ -22,10 +22,10 @@ pub(super) fn explain(error: &StatsError) -> String {
         StatsError::Sites(_) => "compare the same cohorts with the same options",
         StatsError::NoSuchOutput { name, known, .. } => {
             let known = super::listed(known, 10);
-            return format!("--of {name}: {error}\n  its outputs are {known}");
+            return format!("--of {name}: {error}\n  its numbers are {known}");
         }
         StatsError::NoSuchStimulus { .. } => "--stimulus takes a name as in the cohort files",
-        StatsError::NoDirection { .. } => "choose another output with --of",
+        StatsError::NoDirection { .. } => "choose another number with --of",
         StatsError::NoGroups { .. } => {
             "add --groups FILE: a table with the columns participant and group, or a cohort file with groups"
         }

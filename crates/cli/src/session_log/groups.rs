@@ -14,7 +14,7 @@ pub(super) fn limit(groups: &GroupSummary, reveal: Reveal) -> String {
     };
     match groups.answers {
         Some(answers) => format!(
-            "{minimum}; with this one, this peer has had {answers} of at most {} answers about groups",
+            "{minimum}; with this answer, which may count as several, this peer has had {answers} of at most {} answers about groups",
             groups.most_answers
         ),
         None => format!("{minimum}; the other side does not learn it, so it does not count"),

@@ -11,7 +11,7 @@ use pair::{Pair, Side};
 use std::io::Write;
 use std::process::Stdio;
 
-const COMMANDS: [&str; 28] = [
+const COMMANDS: [&str; 31] = [
     "",
     "demo",
     "encode",
@@ -24,6 +24,9 @@ const COMMANDS: [&str; 28] = [
     "results",
     "peers",
     "policy",
+    "policy init",
+    "policy check",
+    "policy document",
     "record",
     "identity",
     "split",
@@ -89,10 +92,12 @@ fn run(folder: &Folder, line: &str) {
     };
     let mut output = String::new();
     for command in commands.split(" | veilpath ") {
-        let words = words(command);
+        // The fingerprint in the policy that `policy init` writes.
+        let words = words(&command.replace("THEIRS", &"0".repeat(64)));
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        // Synthetic fixations do not replace the file of an earlier example.
-        if words[0] == "synth" && words.contains(&"fixations") {
+        // Synthetic fixations and policies do not replace the file of an earlier example.
+        if words[0] == "synth" && words.contains(&"fixations") || words[1..].starts_with(&["init"])
+        {
             let _ = std::fs::remove_file(folder.path().join(words[words.len() - 1]));
         }
         let mut process = folder.command(&words);

@@ -117,3 +117,28 @@ fn refusals_name_flags() {
     let text = refused("stats within.json --groups few.csv");
     assert!(text.contains("11 of 12") && !text.contains("p02"), "{text}");
 }
+
+/// A summary of a metric with several numbers says which one its mean is of.
+#[test]
+fn a_summary_names_the_number_that_it_is_about() {
+    let folder = folder();
+    let call = |metric| {
+        [
+            "compare",
+            "cohort.csv",
+            "cohort.csv",
+            "--metric",
+            metric,
+            "-o",
+            "s.json",
+        ]
+    };
+    let ran = folder.run(&call("crqa"));
+    assert!(ran.stderr.contains("by crqa: mean rec "), "{}", ran.stderr);
+    let ran = folder.run(&call("scanmatch"));
+    assert!(
+        ran.stderr.contains("by scanmatch: mean 0."),
+        "{}",
+        ran.stderr
+    );
+}

@@ -118,7 +118,7 @@ fn nearest_labels(answer: &NearestLabels) -> Markup {
         format!("{group} {}", numbers::count(given.count() as u64))
     });
     html! {
-        h3 { "Groups of most of the " (answer.k) " nearest scanpaths, by " (answer.output) }
+        h3 { "Most common group among the " (answer.k) " nearest scanpaths, by " (answer.output) }
         p { (numbers::counted(answer.labels.len(), "scanpath")) ": " (sizes.collect::<Vec<_>>().join(", ")) "." }
         (folded("All scanpaths as a table", &table("The group of most of the nearest scanpaths", &columns, &rows)))
     }

@@ -58,7 +58,9 @@ pub enum DisclosureRefusal {
         participants: u64,
     },
     /// A participant has withdrawn.
-    #[error("{participants} of this side's participants have withdrawn their consent")]
+    #[error(
+        "the cohort contains participants of this side who have withdrawn their consent: {participants}"
+    )]
     Withdrawn {
         /// How many of those in the answer.
         participants: u64,

@@ -141,7 +141,7 @@ impl Content {
             return Ok(None);
         };
         let number = self.complete.lines().count() as u64;
-        let line = Line::parse(text).filter(|line| line.line == number && line.is_sealed());
+        let line = Line::parse(text).filter(|line| line.line == number && line.is_signed());
         match line {
             Some(line) => Ok(Some((line, text))),
             None => {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use veilpath_protocol::Role;
 
 /// The start of what the owner signs.
-const SEAL: &[u8] = b"veilpath record line 1\n";
+const LINE_PREFIX: &[u8] = b"veilpath record line 1\n";
 
 /// What the first line has for the hash of the line before it.
 const NO_LINE: [u8; 32] = [0; 32];
@@ -80,7 +80,7 @@ pub(super) struct Line {
     /// The public key of the record's owner.
     pub(super) owner: PublicKey,
     /// The owner's signature of all of this.
-    seal: String,
+    signature: String,
 }
 
 impl Line {
@@ -95,9 +95,9 @@ impl Line {
             previous: hash(last.map(|(_, text)| text)),
             entry,
             owner: identity.public_key()?,
-            seal: String::new(),
+            signature: String::new(),
         };
-        line.seal = hex(&identity.sign(&line.sealed()?)?);
+        line.signature = hex(&identity.sign(&line.signed_bytes()?)?);
         Ok(line)
     }
 
@@ -118,9 +118,9 @@ impl Line {
     }
 
     /// Whether its owner has signed it.
-    pub(super) fn is_sealed(&self) -> bool {
-        let sealed = self.sealed();
-        sealed.is_ok_and(|sealed| self.owner.verifies(&sealed, &self.seal))
+    pub(super) fn is_signed(&self) -> bool {
+        let bytes = self.signed_bytes();
+        bytes.is_ok_and(|bytes| self.owner.verifies(&bytes, &self.signature))
     }
 
     /// Whether it continues a line with this text.
@@ -128,12 +128,13 @@ impl Line {
         self.previous == hash(previous)
     }
 
-    fn sealed(&self) -> Result<Vec<u8>, SessionError> {
-        let unsealed = Self {
-            seal: String::new(),
+    /// What the owner signs: the line with an empty signature.
+    fn signed_bytes(&self) -> Result<Vec<u8>, SessionError> {
+        let unsigned = Self {
+            signature: String::new(),
             ..self.clone()
         };
-        Ok([SEAL, unsealed.to_text()?.as_bytes()].concat())
+        Ok([LINE_PREFIX, unsigned.to_text()?.as_bytes()].concat())
     }
 }
 

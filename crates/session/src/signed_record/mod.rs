@@ -6,7 +6,7 @@
 //! one with the partner's signatures. Lines that are cut off at the end show only in the partner's record.
 //!
 //! ```text
-//! {"line":1,"previous":"00…","entry":{"session":{"step":"intent","disclosure":{…},"host":{…},"join":{…}}},"owner":"…","seal":"…"}
+//! {"line":1,"previous":"00…","entry":{"session":{"step":"intent","disclosure":{…},"host":{…},"join":{…}}},"owner":"…","signature":"…"}
 //! {"line":2,"previous":"5c…","entry":{"session":{"step":"completion",…}},…}
 //! ```
 //!

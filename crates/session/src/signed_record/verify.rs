@@ -190,7 +190,7 @@ fn check(
     owner: Option<Fingerprint>,
     places: &BTreeMap<u64, u64>,
 ) -> Result<RecordLine, RecordProblem> {
-    if !line.is_sealed() {
+    if !line.is_signed() {
         return Err(RecordProblem::Changed);
     }
     let found = line.line;

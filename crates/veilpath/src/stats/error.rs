@@ -25,7 +25,7 @@ pub enum StatsError {
     },
     /// Neither one result nor three.
     #[error(
-        "there are {found} results; statistics are of one result, or of three: within each of two cohorts, and between them"
+        "this needs one result, or three: one within each of two cohorts, and one between them (given: {found})"
     )]
     NumberOfResults {
         /// How many there are.

@@ -10,7 +10,7 @@ use veilpath_evaluation::groups::{self, GroupMetric, Options};
 const EXAMPLES: &str = "\
 Examples:
   veilpath bench groups --participants 5 --stimuli 1 --length 8 --permutations 20
-  veilpath bench groups --engine shares --metric scanmatch --participants 5 --stimuli 1 --length 8 --permutations 20 --format json
+  veilpath bench groups --engine shares --participants 5 --stimuli 1 --length 8 --format json
 
 Both sides run on this machine, share its cores, and talk through memory. \"scores\" is the time until all pairs are compared, \
 \"answer\" the time after that. Every answer is measured in a run of its own.";

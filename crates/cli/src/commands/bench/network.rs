@@ -14,8 +14,8 @@ use veilpath_evaluation::network::{self, Options, Work};
 const EXAMPLES: &str = "\
 Examples:
   veilpath bench network --scanpaths 2 --length 20 --paillier-scanpaths 1 --paillier-length 5
-  veilpath bench network --engine garbled,shares --rate loopback --scanpaths 2 --length 20 --format csv
-  veilpath bench network --engine shares --scanpaths 2 --length 20 --metric scanmatch --grid 8x6 --format json
+  veilpath bench network --engine shares --rate loopback --scanpaths 2 --length 20 --format csv
+  veilpath bench network --engine shares --scanpaths 2 --length 20 --metric scanmatch --grid 8x6
 
 Both sides run on this machine, share its cores, and do what `veilpath host` and `veilpath join` do. As root on Linux, rates \
 are limited by `tc` between two network namespaces; elsewhere by a relay, and the output says so. A relay delays every \

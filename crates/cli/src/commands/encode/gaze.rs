@@ -7,13 +7,13 @@ use veilpath::encode::{DetectionOptions, EncodeField, RunOptions, ScreenLength, 
 
 /// How raw gaze is reduced. Options, so that one that is given and has no effect can be named even if it is the default.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Raw gaze (fixations are not reduced)")]
+#[command(next_help_heading = "Raw gaze (no effect on files of fixations)")]
 pub(super) struct GazeArgs {
-    /// How to reduce raw gaze: by runs of a letter, or to fixations that are detected [default: runs]
+    /// What becomes a letter: a run of samples in the same grid cell, or a detected fixation [default: runs]
     #[arg(long, value_enum, value_name = "HOW")]
     detect: Option<DetectorName>,
 
-    /// With ivt: the speed per second from which on the eye moves, as in 30deg or 1200px [default: 20deg]
+    /// With ivt: the speed from which a sample is part of a saccade, per second, as in 30deg or 1200px [default: 20deg]
     #[arg(long, value_name = "SPEED", value_parser = speed)]
     velocity: Option<ScreenLength>,
 
@@ -21,11 +21,11 @@ pub(super) struct GazeArgs {
     #[arg(long, value_name = "METHOD")]
     velocity_method: Option<VelocityMethod>,
 
-    /// With idt: the largest width plus height of a fixation, as in 1deg or 40px [default: 1deg]
+    /// With idt: the largest extent of a fixation (its width plus its height), as in 1deg or 40px [default: 1deg]
     #[arg(long, value_name = "LENGTH")]
     dispersion: Option<ScreenLength>,
 
-    /// With ivt and idt: the shortest fixation, in milliseconds [default: 100]
+    /// With ivt and idt: drop fixations that are shorter than this, in milliseconds [default: 100]
     #[arg(
         long,
         value_name = "MS",
@@ -55,7 +55,7 @@ pub(super) struct GazeArgs {
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     max_repeats: Option<u32>,
 
-    /// Longest loss of the eye within a run, in milliseconds [default: 75]
+    /// Longest gap without a gaze position within a run, in milliseconds [default: 75]
     #[arg(
         long,
         value_name = "MS",

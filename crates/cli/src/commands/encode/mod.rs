@@ -50,9 +50,9 @@ pub(crate) struct EncodeArgs {
     #[arg(long)]
     force: bool,
 
-    /// How to write the summary on standard error
-    #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
-    summary: SummaryForm,
+    /// The format of the summary on standard error
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+    summary: SummaryFormat,
 
     #[command(flatten)]
     file: FileArgs,
@@ -175,7 +175,7 @@ struct LetterArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum SummaryForm {
+enum SummaryFormat {
     /// Text for people
     Text,
     /// One JSON object
@@ -208,8 +208,8 @@ pub(crate) fn run(args: &EncodeArgs) -> Result<(), Failure> {
     let Encoded { cohort, summary } = encoded?;
     destination.write(|out| write_cohort(&cohort, summary.aspect, &[], out))?;
     match args.summary {
-        SummaryForm::Text => messages::info(&summary::text(&summary)),
-        SummaryForm::Json => {
+        SummaryFormat::Text => messages::info(&summary::text(&summary)),
+        SummaryFormat::Json => {
             let json = serde_json::to_string(&summary).map_err(Failure::json)?;
             if !messages::is_quiet() {
                 messages::json_line(&json);
