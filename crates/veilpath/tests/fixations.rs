@@ -114,7 +114,7 @@ fn group_answers_are_those_of_the_plain_comparison() {
     crqa.measure.numbers = vec!["det".into()];
     crqa.measure.undefined = Undefined::Zero;
     for metric in [rounded(MetricName::ScaSim), crqa] {
-        for question in ["groups", "mean:overall"] {
+        for question in ["groups", "histogram:4", "nearest:3"] {
             let reveal: Reveal = question.parse().unwrap();
             let answers = [Engine::Plain, Engine::Garbled, Engine::Shares].map(|engine| {
                 let options = PlanOptions {
