@@ -22,7 +22,7 @@ use veilpath_session::fuzzing::{decode, relay};
 pub type Target = fn(&[u8]);
 
 /// All of them, by the names of their corpora.
-pub const TARGETS: [(&str, Target); 16] = [
+pub const TARGETS: [(&str, Target); 17] = [
     ("readers", readers),
     ("detection", detection),
     ("rows", rows),
