@@ -293,7 +293,7 @@ mod tests {
         };
         let fine = rule(dtw(32, 32), None);
         // A sum of up to 2^27 distances of up to 2,135 units has 39 bits.
-        assert_eq!(fine.comparisons(100), (100.0 * 6.0 / 39.0 / 2.0) as u64);
+        assert_eq!(fine.comparisons(100), 100 * 6 / (2 * 39));
         assert_eq!(fine.assumed_letters(), None);
         // What a file says about its own letters does not count.
         assert_eq!(rule(dtw(32, 32), Some(2)), fine);

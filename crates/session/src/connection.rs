@@ -1,5 +1,9 @@
 //! The state that the threads of a channel share: the TLS connection, the socket, and when something last arrived.
 
+mod monitor;
+
+pub(crate) use monitor::ConnectionMonitor;
+
 use crate::channel::merge_buffers;
 use crate::error::{Misbehaviour, NetworkError, SessionError};
 use crate::frames::{self, Kind, Parser};
@@ -389,39 +393,6 @@ impl SharedConnection {
         let error = ChannelError::Failed(cause.to_string());
         guard(&self.cause).get_or_insert(cause);
         error
-    }
-}
-
-/// Monitors a connection, and can abort it, while another thread uses it.
-#[derive(Debug)]
-pub(crate) struct ConnectionMonitor {
-    connection: Arc<SharedConnection>,
-    /// A clone: the connection's own socket is locked while a write blocks.
-    socket: TcpStream,
-}
-
-impl ConnectionMonitor {
-    pub(crate) fn new(connection: &Arc<SharedConnection>) -> io::Result<Self> {
-        Ok(Self {
-            socket: guard(&connection.outgoing).try_clone()?,
-            connection: Arc::clone(connection),
-        })
-    }
-
-    /// How long nothing arrived.
-    pub(crate) fn idle_for(&self) -> Duration {
-        self.connection.idle_for()
-    }
-
-    /// Closes the connection at once; this is the reason that the thread that uses it finds.
-    pub(crate) fn stop(&self, reason: NetworkError) {
-        self.connection.fail(reason.into());
-        self.abort();
-    }
-
-    /// Closes the connection at once; the thread that uses it finds it closed.
-    pub(crate) fn abort(&self) {
-        let _ = self.socket.shutdown(Shutdown::Both);
     }
 }
 

@@ -214,8 +214,14 @@ mod tests {
         change(|plan| plan.reveal_to = "me".into());
         change(|plan| plan.pairs = "some".into());
         change(|plan| plan.substitution = Some("Cargo.toml".into()));
-        change(|plan| drop(plan.numbers.insert("gap".into(), f64::NAN)));
-        change(|plan| drop(plan.numbers.insert("line".into(), 0.5)));
-        change(|plan| drop(plan.numbers.insert("x".into(), 1.0)));
+        change(|plan| {
+            plan.numbers.insert("gap".into(), f64::NAN);
+        });
+        change(|plan| {
+            plan.numbers.insert("line".into(), 0.5);
+        });
+        change(|plan| {
+            plan.numbers.insert("x".into(), 1.0);
+        });
     }
 }

@@ -131,9 +131,13 @@ impl<'a> Values<'a> {
                     [constant, constant.saturating_add(most)]
                 }
             };
+            // By the line that values are computed with: not every integer of this many bits is a score.
+            let (start, next) = (values.number_of(0, shape)?, values.number_of(1, shape)?);
             for raw in [low, high] {
                 largest_raw = raw.unsigned_abs().max(largest_raw);
-                largest = values.number_of(raw, shape)?.abs().max(largest);
+                #[allow(clippy::cast_precision_loss)] // a bound
+                let number = start + (next - start) * raw as f64;
+                largest = number.abs().max(largest);
             }
         }
         let raw_bits = u64::BITS - largest_raw.leading_zeros();
