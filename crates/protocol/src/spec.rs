@@ -424,7 +424,7 @@ mod tests {
             spec(engine, &lines[..1]).check().unwrap();
             let refused = spec(engine, &lines).check().unwrap_err().to_string();
             let expected = format!(
-                "the engine {} cannot compute the metric crqa with statistics of lines",
+                "the engine {} cannot compute statistics of the lines of crqa",
                 engine.name()
             );
             assert!(refused.starts_with(&expected), "{refused}");
