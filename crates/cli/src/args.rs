@@ -5,7 +5,7 @@ use crate::commands::{
     demo::DemoArgs, encode::EncodeArgs, host::HostArgs, identity::IdentityArgs, join::JoinArgs,
     keygen::KeygenArgs, man::ManArgs, peers::PeersArgs, policy::PolicyArgs, record::RecordArgs,
     relay::RelayArgs, report::ReportArgs, results::ResultsArgs, split::SplitArgs, stats::StatsArgs,
-    synth::SynthArgs,
+    synth::SynthArgs, ui::UiArgs,
 };
 use crate::messages::Verbosity;
 use clap::{Parser, Subcommand};
@@ -36,6 +36,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Compare two bundled cohorts and explain the result
     Demo(DemoArgs),
+    /// Open a page in the browser that does the whole job
+    Ui(UiArgs),
     /// Turn gaze and fixation files into a cohort of scanpaths
     Encode(EncodeArgs),
     /// Compare the scanpaths of two cohorts

@@ -5,6 +5,7 @@
 
 mod args;
 mod commands;
+mod desktop;
 mod engine_args;
 mod failure;
 mod hints;
@@ -17,16 +18,22 @@ mod output;
 mod progress;
 mod reveal_args;
 mod session_log;
+#[cfg(windows)]
+mod windows_console;
 
 use args::{Cli, Command};
 use clap::Parser;
+use commands::ui::UiArgs;
 use failure::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if desktop::is_desktop_launch() {
+        return ended(commands::ui::run(&UiArgs::default()));
+    }
     let cli = Cli::parse();
     messages::set_verbosity(cli.verbosity);
-    let result = match cli.command {
+    ended(match cli.command {
         Command::Encode(args) => commands::encode::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
         Command::Report(args) => commands::report::run(&args),
@@ -47,7 +54,11 @@ fn main() -> ExitCode {
         Command::Audit(args) => commands::audit::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&args),
-    };
+        Command::Ui(args) => commands::ui::run(&args),
+    })
+}
+
+fn ended(result: Result<(), Failure>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         // The reader of our output has seen enough (`veilpath … | head`).

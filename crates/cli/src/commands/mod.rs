@@ -22,3 +22,4 @@ pub(crate) mod session;
 pub(crate) mod split;
 pub(crate) mod stats;
 pub(crate) mod synth;
+pub(crate) mod ui;

@@ -61,8 +61,9 @@ const CRATES: &[(u8, &str, &str, &[&str])] = &[
         "veilpath-evaluation",
         &["metrics", "paillier", "protocol", "session", "audit"],
     ),
+    (5, "ui", "veilpath-ui", &["veilpath"]),
     (
-        5,
+        6,
         "cli",
         "veilpath-cli",
         &[
@@ -75,6 +76,7 @@ const CRATES: &[(u8, &str, &str, &[&str])] = &[
             "session",
             "veilpath",
             "evaluation",
+            "ui",
         ],
     ),
 ];
@@ -86,6 +88,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/mpc/src/clmul_kernel.rs",
     "crates/mpc/src/ot_kernel.rs",
     "crates/mpc/src/transpose_kernel.rs",
+    "crates/cli/src/windows_console.rs",
 ];
 
 /// Files under `crates/*/src` are shorter than this.

@@ -43,6 +43,7 @@ const COMMANDS: [&str; 31] = [
     "bench paper",
     "completions",
     "man",
+    "ui",
 ];
 
 /// A folder with the files that the examples use.
@@ -130,8 +131,8 @@ fn every_example_runs() {
     let folder = prepared();
     let mut ran = 0;
     for command in COMMANDS {
-        // These run together, below.
-        if ["host", "join", "relay"].contains(&command) || LONG.contains(&command) {
+        // These run below.
+        if ["host", "join", "relay", "ui"].contains(&command) || LONG.contains(&command) {
             continue;
         }
         for line in examples(&folder, command) {
@@ -217,6 +218,36 @@ fn run_together(pair: &Pair, host: &str, join: &str, relay: Option<&str>, [a, b]
         assert_eq!(pair.folder.read("results/partner.csv"), theirs);
     } else {
         assert_eq!(host, join);
+    }
+}
+
+/// They run until their page is closed, so that only their start is tested here.
+#[test]
+fn the_examples_of_ui_print_an_address() {
+    use std::io::{BufRead, BufReader};
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path().join("recordings")).unwrap();
+    for line in examples(&folder, "ui") {
+        let mut words = words(&line);
+        // No window is opened, and no port is taken twice.
+        words.retain(|word| !["--no-browser", "--port", "7080"].contains(&word.as_str()));
+        words.push("--no-browser".into());
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let mut server = folder
+            .command(&words)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut address = String::new();
+        let mut output = BufReader::new(server.stdout.take().unwrap());
+        output.read_line(&mut address).unwrap();
+        server.kill().unwrap();
+        server.wait().unwrap();
+        assert!(
+            address.starts_with("http://127.0.0.1:"),
+            "{line}: {address}"
+        );
+        assert!(address.contains("/?token="), "{line}: {address}");
     }
 }
 

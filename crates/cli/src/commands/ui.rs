@@ -1,0 +1,98 @@
+//! `veilpath ui`: the whole job in a browser.
+
+use crate::failure::Failure;
+use crate::messages;
+use crate::output::to_stdout;
+use clap::Args;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use veilpath_ui::{Server, ServerOptions};
+
+const EXAMPLES: &str = "\
+Examples:
+  veilpath ui
+  veilpath ui recordings
+  veilpath ui --no-browser --port 7080
+
+The page is for this machine only: the server listens on 127.0.0.1, and answers only whoever has the token in the printed address. \
+Nothing is loaded from elsewhere. It ends with Ctrl-C, or some seconds after the page was closed, if nothing is being computed.";
+
+/// The arguments of `ui`.
+#[derive(Debug, Default, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct UiArgs {
+    /// A folder whose files the page can open without dropping them
+    #[arg(value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+
+    /// The port on 127.0.0.1; 0 lets the system choose
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    port: u16,
+
+    /// Only print the address; do not open a browser
+    #[arg(long)]
+    no_browser: bool,
+
+    /// The identity file [default: identity.pem in Veilpath's state directory, or in $VEILPATH_HOME]
+    #[arg(long, value_name = "FILE")]
+    identity: Option<PathBuf>,
+}
+
+/// Serves the page until it is closed.
+pub(crate) fn run(args: &UiArgs) -> Result<(), Failure> {
+    if let Err(error) = veilpath::disable_core_dumps() {
+        messages::note(&format!("core dumps cannot be switched off: {error}"));
+    }
+    let failed = |error: veilpath_ui::ServerError| Failure::input(error.to_string());
+    let server = Server::bind(ServerOptions {
+        port: args.port,
+        folder: args.folder.clone(),
+        identity: args.identity.clone(),
+        ..ServerOptions::default()
+    })
+    .map_err(failed)?;
+    let url = server.url();
+    let printed = to_stdout(|out| {
+        writeln!(out, "{url}")?;
+        out.flush()
+    });
+    // Whoever starts it from a desktop does not read what it prints.
+    match printed {
+        Err(Failure::BrokenPipe) | Ok(()) => {}
+        Err(failure) => return Err(failure),
+    }
+    if !args.no_browser && !open(&server.launch_url()) {
+        messages::note("no browser could be opened: open the address above yourself");
+    }
+    messages::info("the page ends with Ctrl-C, or when it is closed\n");
+    server.run().map_err(failed)
+}
+
+/// Opens the user's browser.
+fn open(url: &str) -> bool {
+    let mut command = if cfg!(target_os = "windows") {
+        let mut command = Command::new("rundll32");
+        command.args(["url.dll,FileProtocolHandler", url]);
+        command
+    } else if cfg!(target_os = "macos") {
+        let mut command = Command::new("open");
+        command.arg(url);
+        command
+    } else {
+        let mut command = Command::new("xdg-open");
+        command.arg(url);
+        command
+    };
+    let quiet = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    match quiet.spawn() {
+        Err(_) => false,
+        Ok(mut opener) => {
+            // It ends at once, or with the browser; nobody waits for it.
+            std::thread::spawn(move || opener.wait());
+            true
+        }
+    }
+}

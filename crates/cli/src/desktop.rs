@@ -1,0 +1,112 @@
+//! Whether somebody started the program by clicking on it, so that a page is more use than help on arguments.
+//!
+//! A terminal, a pipe, a service, cron and a remote shell are no desktop.
+
+use std::ffi::OsString;
+use std::io::IsTerminal;
+
+/// Whether the program was started from a desktop, without arguments.
+pub(crate) fn is_desktop_launch() -> bool {
+    std::env::args_os().count() == 1 && is_desktop(&Surroundings::of_process())
+}
+
+/// What a process can see of how it was started.
+struct Surroundings<'a> {
+    /// Whether standard input, output or error is a terminal.
+    has_terminal: bool,
+    /// Whether no other process shares the console; Windows only.
+    owns_console: bool,
+    variable: &'a dyn Fn(&str) -> Option<OsString>,
+}
+
+impl Surroundings<'_> {
+    fn of_process() -> Self {
+        Self {
+            has_terminal: std::io::stdin().is_terminal()
+                || std::io::stdout().is_terminal()
+                || std::io::stderr().is_terminal(),
+            owns_console: owns_console(),
+            variable: &|name| std::env::var_os(name),
+        }
+    }
+
+    fn has_any(&self, names: &[&str]) -> bool {
+        let is_set = |name: &&str| (self.variable)(name).is_some_and(|value| !value.is_empty());
+        names.iter().any(is_set)
+    }
+}
+
+fn is_desktop(surroundings: &Surroundings<'_>) -> bool {
+    if surroundings.has_any(&["SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT"]) {
+        return false;
+    }
+    if cfg!(windows) {
+        return surroundings.owns_console;
+    }
+    let launched: &[&str] = match cfg!(target_os = "macos") {
+        true => &["__CFBundleIdentifier"],
+        // Set by whoever starts an application for the user. A service of the user may see a display, but not these.
+        false => &[
+            "GIO_LAUNCHED_DESKTOP_FILE",
+            "DESKTOP_STARTUP_ID",
+            "XDG_ACTIVATION_TOKEN",
+        ],
+    };
+    let has_display =
+        cfg!(target_os = "macos") || surroundings.has_any(&["DISPLAY", "WAYLAND_DISPLAY"]);
+    !surroundings.has_terminal && has_display && surroundings.has_any(launched)
+}
+
+#[cfg(windows)]
+use crate::windows_console::owns_console;
+
+#[cfg(not(windows))]
+fn owns_console() -> bool {
+    false
+}
+
+#[cfg(test)]
+#[cfg(all(unix, not(target_os = "macos")))]
+mod tests {
+    use super::*;
+
+    fn desktop(has_terminal: bool, variables: &[&str]) -> bool {
+        let variables: Vec<String> = variables.iter().map(ToString::to_string).collect();
+        is_desktop(&Surroundings {
+            has_terminal,
+            owns_console: false,
+            variable: &|name| {
+                let is_set = variables.iter().any(|set| set == name);
+                is_set.then(|| "x".into())
+            },
+        })
+    }
+
+    #[test]
+    fn a_launcher_is_a_desktop() {
+        for launcher in ["GIO_LAUNCHED_DESKTOP_FILE", "XDG_ACTIVATION_TOKEN"] {
+            assert!(desktop(false, &["DISPLAY", launcher]));
+            assert!(desktop(false, &["WAYLAND_DISPLAY", launcher]));
+        }
+    }
+
+    #[test]
+    fn terminals_services_cron_and_ssh_are_not() {
+        let launcher = "GIO_LAUNCHED_DESKTOP_FILE";
+        assert!(!desktop(true, &["DISPLAY", launcher]), "a terminal");
+        assert!(!desktop(false, &[]), "cron");
+        assert!(
+            !desktop(false, &["INVOCATION_ID", "JOURNAL_STREAM"]),
+            "a service"
+        );
+        assert!(
+            !desktop(false, &["DISPLAY", "INVOCATION_ID"]),
+            "a user's service"
+        );
+        assert!(
+            !desktop(false, &["DISPLAY", launcher, "SSH_CONNECTION"]),
+            "ssh"
+        );
+        assert!(!desktop(false, &[launcher]), "no display");
+    }
+}

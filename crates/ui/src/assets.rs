@@ -1,0 +1,92 @@
+//! The page itself: markup, style and scripts, all in the program.
+
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use maud::{DOCTYPE, Markup, html};
+use veilpath::report::STYLE;
+
+const OWN_STYLE: &str = include_str!("../web/ui.css");
+const APP: &str = include_str!("../web/app.js");
+const PARTNER: &str = include_str!("../web/partner.js");
+const PICTURE: &str = include_str!("../web/picture.js");
+
+/// The steps, with their names in addresses.
+const STEPS: [(&str, &str); 4] = [
+    ("data", "Data"),
+    ("encode", "Encode"),
+    ("compare", "Compare here"),
+    ("partner", "With a partner"),
+];
+
+/// The page; everything that changes is put in by the script.
+pub(crate) async fn page() -> Response {
+    typed("text/html; charset=utf-8", markup().into_string())
+}
+
+fn markup() -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="referrer" content="no-referrer";
+                title { "Veilpath" }
+                link rel="icon" href="data:,";
+                link rel="stylesheet" href="/style.css";
+                script src="/app.js" type="module" {}
+            }
+            body {
+                a class="skip" href="#step" { "To the content" }
+                header class="top" {
+                    h1 { "Veilpath" }
+                    p class="under" { "Compare eye movements. Everything on this page stays on this machine, except what you agree on with a partner." }
+                    nav aria-label="Steps" {
+                        ol class="steps" {
+                            @for (name, title) in STEPS {
+                                li { a href=(format!("#{name}")) id=(format!("to-{name}")) { (title) } }
+                            }
+                        }
+                    }
+                    div class="actions" {
+                        button id="theme" type="button" { "Light or dark" }
+                        button id="quit" type="button" { "Quit" }
+                    }
+                }
+                div id="status" role="status" aria-live="polite" {}
+                div id="alert" role="alert" {}
+                main id="step" tabindex="-1" aria-busy="true" {
+                    noscript { p { "This page needs JavaScript." } }
+                }
+                footer { p { "Veilpath " (env!("CARGO_PKG_VERSION")) ". Nothing is loaded from elsewhere, and nothing is sent anywhere without a partner." } }
+            }
+        }
+    }
+}
+
+/// The report's style sheet, and what this page adds.
+pub(crate) async fn style() -> Response {
+    typed("text/css; charset=utf-8", format!("{STYLE}\n{OWN_STYLE}"))
+}
+
+pub(crate) async fn app() -> Response {
+    script(APP)
+}
+
+pub(crate) async fn partner() -> Response {
+    script(PARTNER)
+}
+
+pub(crate) async fn picture() -> Response {
+    script(PICTURE)
+}
+
+fn script(text: &'static str) -> Response {
+    typed("text/javascript; charset=utf-8", text)
+}
+
+/// An answer of this media type.
+pub(crate) fn typed(media_type: &'static str, body: impl IntoResponse) -> Response {
+    ([(CONTENT_TYPE, media_type)], body).into_response()
+}

@@ -1,0 +1,229 @@
+//! A comparison of two cohorts on this machine.
+
+use crate::App;
+use crate::cohorts::CohortState;
+use crate::results::{ResultState, result_file};
+use crate::words::Problem;
+use crate::workspace::{JobState, Workspace, lock};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use veilpath::split::{SplitOptions, split};
+use veilpath::stats::{NamedResult, StatsOptions, statistics};
+use veilpath::{
+    CompareOptions, Event, Input, Outcome, PlanOptions, RawCohort, compare, plan, read_cohort_from,
+    write_cohort,
+};
+
+/// How often the page hears about progress.
+const REPORT_INTERVAL: Duration = Duration::from_millis(150);
+
+/// The boxes of a comparison besides its plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct CompareForm {
+    /// The seed of a random split of the first cohort, if there is no second one.
+    pub(crate) seed: String,
+    /// What the two cohorts are called.
+    pub(crate) first: String,
+    pub(crate) second: String,
+    /// Whether to test if the two cohorts differ.
+    pub(crate) sites: bool,
+}
+
+impl Default for CompareForm {
+    fn default() -> Self {
+        Self {
+            seed: "1".into(),
+            first: String::new(),
+            second: String::new(),
+            sites: true,
+        }
+    }
+}
+
+impl CompareForm {
+    /// Whether the first cohort is split, because there is no second one.
+    pub(crate) fn is_split(&self, workspace: &Workspace) -> bool {
+        workspace.files.iter().all(|file| file.side == 0)
+    }
+
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed.trim().parse().unwrap_or(1)
+    }
+
+    pub(crate) fn names(&self, workspace: &Workspace) -> [String; 2] {
+        let default = match self.is_split(workspace) {
+            true => ["half a", "half b"],
+            false => ["first", "second"],
+        };
+        let given = [&self.first, &self.second];
+        [0, 1].map(|side| match given[side].trim() {
+            "" => default[side].to_string(),
+            name => name.to_string(),
+        })
+    }
+}
+
+/// Everything that a comparison needs, taken when it starts.
+struct Job {
+    options: PlanOptions,
+    cohorts: [Option<Arc<CohortState>>; 2],
+    form: CompareForm,
+    is_split: bool,
+    names: [String; 2],
+    id: u64,
+}
+
+impl App {
+    /// Starts a comparison on a thread of its own.
+    pub(crate) fn start_comparison(self: &Arc<Self>) -> Result<(), Problem> {
+        let job = {
+            let mut workspace = lock(&self.workspace);
+            if workspace.is_busy() {
+                return Err(Problem::new("another comparison is still running", ""));
+            }
+            if workspace.cohorts[0].is_none() {
+                return Err(Problem::new(
+                    "there is no cohort to compare yet",
+                    "Drop recordings or a cohort file under Data.",
+                ));
+            }
+            let options = workspace.plan.options()?;
+            workspace.next_id += 1;
+            workspace.job = Some(JobState {
+                running: true,
+                ..JobState::default()
+            });
+            Job {
+                options,
+                cohorts: workspace.cohorts.clone(),
+                form: workspace.compare.clone(),
+                is_split: workspace.compare.is_split(&workspace),
+                names: workspace.compare.names(&workspace),
+                id: workspace.next_id,
+            }
+        };
+        let app = Arc::clone(self);
+        std::thread::spawn(move || {
+            let notes = Mutex::new(Vec::new());
+            let result = app.run(&job, &notes);
+            let notes = notes.into_inner().unwrap_or_else(PoisonError::into_inner);
+            app.finish(result, notes);
+        });
+        self.hub.send(&json!({"event": "changed"}));
+        Ok(())
+    }
+
+    fn finish(&self, result: Result<ResultState, Problem>, notes: Vec<String>) {
+        let mut workspace = lock(&self.workspace);
+        let mut job = JobState {
+            notes: notes.clone(),
+            ..JobState::default()
+        };
+        match result {
+            Ok(result) => workspace.result = Some(Arc::new(ResultState { notes, ..result })),
+            Err(problem) => job.problem = Some(problem),
+        }
+        workspace.job = Some(job);
+        drop(workspace);
+        self.hub.send(&json!({"event": "changed"}));
+    }
+
+    fn run(&self, job: &Job, notes: &Mutex<Vec<String>>) -> Result<ResultState, Problem> {
+        let [first, second] = job.sides()?;
+        let last = Mutex::new(Instant::now());
+        let events = |event: Event| match event {
+            Event::Progress(progress) => {
+                let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+                if progress.done == progress.total || last.elapsed() > REPORT_INTERVAL {
+                    *last = Instant::now();
+                    let left = progress.time_left().map(|left| left.as_secs_f64());
+                    self.hub.send(&json!({
+                        "event": "progress",
+                        "done": progress.done,
+                        "total": progress.total,
+                        "seconds_left": left,
+                    }));
+                }
+            }
+            Event::Note(note) => push(notes, note.to_string()),
+            Event::CohortNote { file, note } => push(notes, format!("{file}: {note}")),
+            _ => {}
+        };
+        let cohorts = [&first, &second];
+        let compared = |a: usize, b: usize| -> Result<Outcome, Problem> {
+            let planned = plan([cohorts[a], cohorts[b]], &job.options, &events)?;
+            let outcome = compare(&planned, CompareOptions::default(), &events)?;
+            Ok(outcome.with_names([a, b].map(|side| job.names[side].clone())))
+        };
+        let outcome = compared(0, 1)?;
+        let answers_pairs = job.options.reveal.group_question().is_none();
+        let statistics = match answers_pairs && !outcome.one_cohort {
+            false => None,
+            true => {
+                let mut results = vec![result_file(&outcome)?];
+                if job.form.sites {
+                    results.push(result_file(&compared(0, 0)?)?);
+                    results.push(result_file(&compared(1, 1)?)?);
+                }
+                let names = ["scores.json", "within-a.json", "within-b.json"];
+                let named: Vec<NamedResult<'_>> = names
+                    .iter()
+                    .zip(&results)
+                    .map(|(name, file)| NamedResult { name, file })
+                    .collect();
+                match statistics(&named, &StatsOptions::default(), &events) {
+                    Ok(outcome) => Some(outcome),
+                    Err(error) => {
+                        push(notes, format!("no statistics: {error}"));
+                        None
+                    }
+                }
+            }
+        };
+        Ok(ResultState {
+            id: job.id,
+            with_partner: false,
+            outcome,
+            statistics,
+            own: job.cohorts[0].as_ref().map(|it| Arc::clone(&it.bytes)),
+            notes: Vec::new(),
+        })
+    }
+}
+
+impl Job {
+    /// The two cohorts: as given, or the halves of the first.
+    fn sides(&self) -> Result<[RawCohort; 2], Problem> {
+        let missing = || Problem::new("there is no second cohort", "");
+        match (&self.cohorts, self.is_split) {
+            ([Some(first), Some(second)], _) => Ok([first.raw()?, second.raw()?]),
+            ([Some(whole), None], true) => {
+                let options = SplitOptions {
+                    seed: Some(self.form.seed()),
+                    ..SplitOptions::default()
+                };
+                let raw = whole.raw()?;
+                let halves = split(whole.cohort.clone(), options)?.cohorts;
+                let [a, b] = halves.each_ref().map(|half| {
+                    let mut bytes = Vec::new();
+                    write_cohort(half, raw.aspect(), raw.header_notes(), &mut bytes)
+                        .map_err(|error| Problem::new(error.to_string(), ""))?;
+                    let input = Input::from_bytes("half.csv", bytes)?;
+                    Ok::<_, Problem>(read_cohort_from(input)?)
+                });
+                Ok([a?, b?])
+            }
+            _ => Err(missing()),
+        }
+    }
+}
+
+fn push(notes: &Mutex<Vec<String>>, note: String) {
+    let mut notes = notes.lock().unwrap_or_else(PoisonError::into_inner);
+    if !notes.contains(&note) {
+        notes.push(note);
+    }
+}

@@ -1,0 +1,310 @@
+//! The boxes of the page. Empty boxes leave a choice to the program; the names are those of the command line.
+
+use crate::words::Problem;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use veilpath::encode::{
+    CoordinateUnit, DetectionOptions, Detector, DrawnArea, DrawnOutline, EncodeField,
+    EncodeOptions, EventChoice, Eye, LetterOptions, NameTemplate, Outside, Placing, ReadOptions,
+    RowChoice, RunOptions, TimeUnit,
+};
+
+/// What the files do not say.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ReadForm {
+    pub(crate) format: String,
+    pub(crate) screen: String,
+    pub(crate) screen_cm: String,
+    pub(crate) distance: String,
+    pub(crate) units: String,
+    pub(crate) time_unit: String,
+    pub(crate) rate: String,
+    pub(crate) flip_y: bool,
+    pub(crate) eye: String,
+    pub(crate) rows: String,
+    pub(crate) events: String,
+    pub(crate) participant: String,
+    pub(crate) stimulus: String,
+    pub(crate) file_name: String,
+    pub(crate) columns: BTreeMap<String, String>,
+}
+
+/// How points become letters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct LetterForm {
+    /// `grid`, `areas` or `column`.
+    pub(crate) placing: String,
+    pub(crate) grid: String,
+    pub(crate) areas: Vec<AreaForm>,
+    pub(crate) outside: String,
+    pub(crate) bin: String,
+    pub(crate) drop_empty: bool,
+    pub(crate) keep_fixations: bool,
+    pub(crate) detect: String,
+    pub(crate) velocity: String,
+    pub(crate) dispersion: String,
+    pub(crate) min_duration: String,
+    pub(crate) min_dwell: String,
+    pub(crate) max_gap: String,
+    pub(crate) max_repeats: String,
+}
+
+/// An area that was drawn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AreaForm {
+    pub(crate) name: String,
+    pub(crate) stimulus: Option<String>,
+    /// `rectangle` or `polygon`.
+    pub(crate) shape: String,
+    pub(crate) corners: Vec<(f64, f64)>,
+}
+
+impl Default for LetterForm {
+    fn default() -> Self {
+        Self {
+            placing: "grid".into(),
+            grid: "7x7".into(),
+            areas: Vec::new(),
+            outside: "drop".into(),
+            bin: String::new(),
+            drop_empty: false,
+            keep_fixations: false,
+            detect: "runs".into(),
+            velocity: String::new(),
+            dispersion: String::new(),
+            min_duration: String::new(),
+            min_dwell: String::new(),
+            max_gap: String::new(),
+            max_repeats: String::new(),
+        }
+    }
+}
+
+impl ReadForm {
+    /// The options, without those of letters.
+    pub(crate) fn options(&self) -> Result<EncodeOptions, Problem> {
+        use EncodeField as Field;
+        let text = |text: &str| Some(text.trim().to_string()).filter(|text| !text.is_empty());
+        let read = ReadOptions {
+            screen: size(&self.screen, Field::Screen)?,
+            screen_cm: size(&self.screen_cm, Field::ScreenCm)?,
+            distance_cm: number(&self.distance, Field::Distance)?,
+            units: choice(&self.units, &UNITS, Field::Units)?,
+            time_unit: choice(&self.time_unit, &TIMES, Field::TimeUnit)?,
+            flip_y: self.flip_y,
+            rate_hz: number(&self.rate, Field::Rate)?,
+            eye: choice(&self.eye, &EYES, Field::Eye)?.unwrap_or_default(),
+            rows: choice(&self.rows, &ROWS, Field::Rows)?.unwrap_or_default(),
+            events: text(&self.events).map(|words| events(&words)),
+            participant: text(&self.participant),
+            stimulus: text(&self.stimulus),
+            name_template: match text(&self.file_name) {
+                None => None,
+                Some(pattern) => {
+                    let parsed = NameTemplate::parse(&pattern);
+                    Some(parsed.map_err(|problem| wrong(problem, Field::NameTemplate))?)
+                }
+            },
+            columns: self
+                .columns
+                .iter()
+                .filter_map(|(ours, theirs)| Some((ours.clone(), text(theirs)?)))
+                .collect(),
+        };
+        Ok(EncodeOptions {
+            format: text(&self.format),
+            read,
+            ..EncodeOptions::default()
+        })
+    }
+}
+
+impl LetterForm {
+    /// The options; `placing` says where areas come from.
+    pub(crate) fn options(&self, placing: Placing) -> Result<LetterOptions, Problem> {
+        use EncodeField as Field;
+        let mut given = Vec::new();
+        let mut set = |text: &str, field: Field| -> Result<Option<f64>, Problem> {
+            let value = number(text, field)?;
+            if value.is_some() {
+                given.push(field);
+            }
+            Ok(value)
+        };
+        let runs = RunOptions::default();
+        let detection = DetectionOptions::default();
+        let min_dwell_ms = set(&self.min_dwell, Field::MinDwell)?.unwrap_or(runs.min_dwell_ms);
+        let max_gap_ms = match self.max_gap.trim() {
+            "0" => Some(0.0),
+            text => set(text, Field::MaxGap)?,
+        };
+        let min_duration = set(&self.min_duration, Field::MinDuration)?;
+        let length = |text: &str, default, field| match text.trim() {
+            "" => Ok(default),
+            text => text
+                .parse()
+                .map_err(|problem: String| wrong(problem, field)),
+        };
+        Ok(LetterOptions {
+            placing,
+            outside: choice(&self.outside, &OUTSIDE, Field::Grid)?.unwrap_or_default(),
+            detection: DetectionOptions {
+                detector: choice(&self.detect, &DETECTORS, Field::Detect)?.unwrap_or_default(),
+                velocity: length(&self.velocity, detection.velocity, Field::Velocity)?,
+                dispersion: length(&self.dispersion, detection.dispersion, Field::Dispersion)?,
+                min_duration_ms: min_duration.unwrap_or(detection.min_duration_ms),
+                ..detection
+            },
+            runs: RunOptions {
+                min_dwell_ms,
+                max_gap_ms: max_gap_ms.unwrap_or(runs.max_gap_ms),
+                cap: match self.max_repeats.trim() {
+                    "" => runs.cap,
+                    "0" => None,
+                    text => {
+                        let parsed = text.parse();
+                        let expected = "expected a whole number, 0 for no limit";
+                        Some(parsed.map_err(|_| wrong(expected, Field::MaxRepeats))?)
+                    }
+                },
+                ..runs
+            },
+            bin_ms: number(&self.bin, Field::Bin)?,
+            matlab_compat: false,
+            drop_empty: self.drop_empty,
+            keep_fixations: self.keep_fixations,
+            alphabet: None,
+            given,
+        })
+    }
+
+    /// The placing, if it needs no areas.
+    pub(crate) fn placing(&self) -> Result<Option<Placing>, Problem> {
+        Ok(match self.placing.as_str() {
+            "areas" => None,
+            "column" => Some(Placing::AoiColumn { names: None }),
+            _ => {
+                let expected = "expected columns and rows, as in 7x7";
+                let grid = self.grid.trim().parse();
+                let grid = grid.map_err(|_| wrong(expected, EncodeField::Grid))?;
+                Some(Placing::Grid(grid))
+            }
+        })
+    }
+
+    /// The drawn areas.
+    pub(crate) fn drawn(&self) -> Result<Vec<DrawnArea>, Problem> {
+        let areas = self.areas.iter().map(|area| {
+            let finite = |(x, y): &(f64, f64)| x.is_finite() && y.is_finite();
+            let corners = area.corners.iter();
+            let outline = match (area.shape.as_str(), &area.corners[..]) {
+                _ if !corners.clone().all(finite) => None,
+                ("rectangle", &[first, second]) => Some(DrawnOutline::Rectangle([first, second])),
+                ("polygon", [_, _, _, ..]) => Some(DrawnOutline::Polygon(area.corners.clone())),
+                _ => None,
+            };
+            let problem = || wrong("this area has no outline", EncodeField::AoiFile);
+            Ok(DrawnArea {
+                name: area.name.clone(),
+                stimulus: area.stimulus.clone(),
+                outline: outline.ok_or_else(problem)?,
+            })
+        });
+        areas.collect()
+    }
+}
+
+const UNITS: [(&str, CoordinateUnit); 8] = [
+    ("px", CoordinateUnit::Pixels),
+    ("px-centre", CoordinateUnit::CentredPixels),
+    ("fraction", CoordinateUnit::Fraction),
+    ("percent", CoordinateUnit::Percent),
+    ("norm", CoordinateUnit::Centred),
+    ("height", CoordinateUnit::ScreenHeights),
+    ("deg", CoordinateUnit::VisualAngle),
+    ("lonlat", CoordinateUnit::LonLat),
+];
+
+const TIMES: [(&str, TimeUnit); 4] = [
+    ("s", TimeUnit::Seconds),
+    ("ms", TimeUnit::Milliseconds),
+    ("us", TimeUnit::Microseconds),
+    ("ns", TimeUnit::Nanoseconds),
+];
+
+const EYES: [(&str, Eye); 2] = [("left", Eye::Left), ("right", Eye::Right)];
+
+const ROWS: [(&str, RowChoice); 2] = [
+    ("fixations", RowChoice::Fixations),
+    ("samples", RowChoice::Samples),
+];
+
+const OUTSIDE: [(&str, Outside); 2] = [("drop", Outside::Drop), ("clamp", Outside::Clamp)];
+
+const DETECTORS: [(&str, Detector); 3] = [
+    ("runs", Detector::Runs),
+    ("ivt", Detector::Ivt),
+    ("idt", Detector::Idt),
+];
+
+/// The units of coordinates, with their names for people.
+pub(crate) fn unit_names() -> Vec<(&'static str, &'static str)> {
+    UNITS.map(|(name, unit)| (name, unit.name())).to_vec()
+}
+
+fn choice<T: Copy>(
+    text: &str,
+    known: &[(&str, T)],
+    field: EncodeField,
+) -> Result<Option<T>, Problem> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let found = known.iter().find(|(name, _)| *name == text);
+    let problem = || wrong("this choice is unknown", field);
+    found.map(|(_, value)| Some(*value)).ok_or_else(problem)
+}
+
+fn number(text: &str, field: EncodeField) -> Result<Option<f64>, Problem> {
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    let number = text.trim().parse::<f64>().ok();
+    match number.filter(|number| number.is_finite() && *number > 0.0) {
+        Some(number) => Ok(Some(number)),
+        None => Err(wrong("expected a number above 0", field)),
+    }
+}
+
+fn size(text: &str, field: EncodeField) -> Result<Option<(f64, f64)>, Problem> {
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    let sides = text.split_once(['x', 'X', '×', '*']);
+    let (width, height) = sides.unwrap_or(("", ""));
+    match (number(width, field)?, number(height, field)?) {
+        (Some(width), Some(height)) => Ok(Some((width, height))),
+        _ => Err(wrong("expected width and height, as in 1280x720", field)),
+    }
+}
+
+fn events(words: &str) -> EventChoice {
+    match words {
+        "fixations" => EventChoice::Fixations,
+        "all" => EventChoice::All,
+        labels => {
+            let labels = labels.split(',').map(|label| label.trim().to_string());
+            EventChoice::Labels(labels.filter(|label| !label.is_empty()).collect())
+        }
+    }
+}
+
+fn wrong(problem: impl Into<String>, field: EncodeField) -> Problem {
+    Problem {
+        fields: vec![field],
+        ..Problem::new(problem, "")
+    }
+}

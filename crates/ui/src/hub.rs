@@ -1,0 +1,125 @@
+//! Events for all open pages, and when the server may end.
+
+use crate::Linger;
+use axum::response::sse::Event;
+use futures_core::Stream;
+use serde_json::Value;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+use tokio::sync::Notify;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+/// Events that may wait for a page; one that is further behind has to load the state again.
+const MAX_WAITING: usize = 256;
+
+/// How often the end is considered.
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
+
+/// The open pages.
+#[derive(Debug)]
+pub(crate) struct Hub {
+    pages: Arc<Mutex<Pages>>,
+    linger: Linger,
+    quit: Notify,
+}
+
+#[derive(Debug)]
+struct Pages {
+    open: Vec<(u64, Sender<String>)>,
+    next: u64,
+    /// Since when no page has been open.
+    empty_since: Instant,
+}
+
+impl Hub {
+    pub(crate) fn new(linger: Linger) -> Self {
+        Self {
+            pages: Arc::new(Mutex::new(Pages {
+                open: Vec::new(),
+                next: 0,
+                empty_since: Instant::now(),
+            })),
+            linger,
+            quit: Notify::new(),
+        }
+    }
+
+    /// Tells all pages.
+    pub(crate) fn send(&self, event: &Value) {
+        let text = event.to_string();
+        for (_, page) in &lock(&self.pages).open {
+            // A page that is behind misses an event; the next one tells it to load everything again.
+            let _ = page.try_send(text.clone());
+        }
+    }
+
+    /// The events for one more page.
+    pub(crate) fn subscribe(&self) -> Subscription {
+        let (sender, events) = channel(MAX_WAITING);
+        let mut pages = lock(&self.pages);
+        let id = pages.next;
+        pages.next += 1;
+        pages.open.push((id, sender));
+        Subscription {
+            id,
+            events,
+            pages: Arc::clone(&self.pages),
+        }
+    }
+
+    /// Ends the server at once.
+    pub(crate) fn quit(&self) {
+        self.quit.notify_one();
+    }
+
+    /// Waits until the user has ended the server, or until no page is open and nothing runs.
+    pub(crate) async fn ended(&self, is_busy: impl Fn() -> bool) {
+        loop {
+            let wait = tokio::time::timeout(CHECK_INTERVAL, self.quit.notified());
+            if wait.await.is_ok() || (!is_busy() && self.is_abandoned()) {
+                return;
+            }
+        }
+    }
+
+    fn is_abandoned(&self) -> bool {
+        let pages = lock(&self.pages);
+        let linger = match pages.next {
+            0 => self.linger.first,
+            _ => self.linger.after,
+        };
+        pages.open.is_empty() && pages.empty_since.elapsed() > linger
+    }
+}
+
+/// The events for one page, until it is closed.
+pub(crate) struct Subscription {
+    id: u64,
+    events: Receiver<String>,
+    pages: Arc<Mutex<Pages>>,
+}
+
+impl Stream for Subscription {
+    type Item = Result<Event, Infallible>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let next = self.events.poll_recv(context);
+        next.map(|event| event.map(|event| Ok(Event::default().data(event))))
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        let mut pages = lock(&self.pages);
+        pages.open.retain(|(id, _)| *id != self.id);
+        pages.empty_since = Instant::now();
+    }
+}
+
+/// Poisoning is harmless: the list is changed in one step.
+fn lock(pages: &Mutex<Pages>) -> std::sync::MutexGuard<'_, Pages> {
+    pages.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,193 @@
+//! Veilpath in a browser, on the user's own machine.
+//!
+//! [`Server`] answers one page on the loopback network: files are dropped there, encoded with a picture, compared on this machine
+//! or with a partner. It is a front end of the crate `veilpath`, which does the work.
+//!
+//! | file | part |
+//! |---|---|
+//! | `guard` | who may ask: token, cookie, `Host`, `Origin`, headers of every answer |
+//! | `routes`, `assets` | what can be asked for |
+//! | `workspace`, `files` | what the user has given so far |
+//! | `forms`, `commands` | boxes of the page as options, and as the command that does the same |
+//! | `cohorts`, `picture` | encoding, and the points of a picture |
+//! | `comparison`, `results` | a comparison on this machine, and its report |
+//! | `partner`, `session`, `qr` | a comparison with another institution |
+//! | `hub` | events for all open pages, and the end of the server when none is left |
+//! | `words` | errors for people |
+
+mod assets;
+mod cohorts;
+mod commands;
+mod comparison;
+mod files;
+mod forms;
+mod guard;
+mod hub;
+mod partner;
+mod picture;
+mod qr;
+mod results;
+mod routes;
+mod session;
+mod words;
+mod workspace;
+
+use guard::Guard;
+use hub::Hub;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use workspace::{Workspace, lock};
+
+/// Where the page is, and what it may use.
+#[derive(Clone, Debug)]
+pub struct ServerOptions {
+    /// The port on the loopback network; 0 lets the system choose.
+    pub port: u16,
+    /// The folder whose files can be opened without dropping them; `None` for none.
+    pub folder: Option<PathBuf>,
+    /// The identity file; `None` for the user's default.
+    pub identity: Option<PathBuf>,
+    /// How long the server waits for its first page, and after the last one was closed.
+    pub linger: Linger,
+}
+
+/// How long a server without a page and without a job waits before it stops.
+#[derive(Clone, Copy, Debug)]
+pub struct Linger {
+    /// For the first page.
+    pub first: Duration,
+    /// After the last page was closed; a page that is reloaded is gone for a moment.
+    pub after: Duration,
+}
+
+impl Default for ServerOptions {
+    fn default() -> Self {
+        Self {
+            port: 0,
+            folder: None,
+            identity: None,
+            linger: Linger {
+                first: Duration::from_secs(600),
+                after: Duration::from_secs(20),
+            },
+        }
+    }
+}
+
+/// Why the server could not run.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    /// The address cannot be listened on.
+    #[error("cannot listen on 127.0.0.1, port {port}: {source}")]
+    Listen {
+        /// The port.
+        port: u16,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// The folder cannot be used.
+    #[error("{path}: this folder cannot be opened: {source}", path = path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// The server failed.
+    #[error("the server failed: {0}")]
+    Failed(std::io::Error),
+    /// The operating system gave no random numbers.
+    #[error("the operating system gave no random numbers for the token")]
+    NoRandomness,
+}
+
+/// A server that listens.
+#[derive(Debug)]
+pub struct Server {
+    runtime: tokio::runtime::Runtime,
+    listener: tokio::net::TcpListener,
+    app: Arc<App>,
+}
+
+/// Everything that requests share.
+#[derive(Debug)]
+pub(crate) struct App {
+    pub(crate) guard: Guard,
+    pub(crate) hub: Hub,
+    pub(crate) workspace: std::sync::Mutex<Workspace>,
+}
+
+impl Server {
+    /// Listens on the loopback network.
+    pub fn bind(options: ServerOptions) -> Result<Self, ServerError> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(ServerError::Failed)?;
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, options.port));
+        let port = options.port;
+        let failed = |source| ServerError::Listen { port, source };
+        let listener = runtime
+            .block_on(tokio::net::TcpListener::bind(address))
+            .map_err(failed)?;
+        let port = listener.local_addr().map_err(failed)?.port();
+        let folder = options.folder.map(|path| {
+            let found = std::fs::canonicalize(&path);
+            found.map_err(|source| ServerError::Folder { path, source })
+        });
+        let app = Arc::new(App {
+            guard: Guard::new(port)?,
+            hub: Hub::new(options.linger),
+            workspace: std::sync::Mutex::new(Workspace::new(folder.transpose()?, options.identity)),
+        });
+        Ok(Self {
+            runtime,
+            listener,
+            app,
+        })
+    }
+
+    /// The address of the page, with the token that opens it.
+    pub fn url(&self) -> String {
+        self.app.guard.url()
+    }
+
+    /// The same with a token that can be used once, for the program that opens the browser.
+    pub fn launch_url(&self) -> String {
+        self.app.guard.launch_url()
+    }
+
+    /// Answers requests until the page is closed and nothing runs any more.
+    pub fn run(self) -> Result<(), ServerError> {
+        let Self {
+            runtime,
+            listener,
+            app,
+        } = self;
+        let router = routes::router(&app);
+        let result = runtime.block_on(async {
+            let ended = Arc::clone(&app);
+            let stop = async move {
+                ended.hub.ended(|| lock(&ended.workspace).is_busy()).await;
+            };
+            // Pages keep a connection open for events, so that a graceful end would wait for them.
+            let served = runtime.spawn(async move { axum::serve(listener, router).await });
+            let handle = served.abort_handle();
+            runtime.spawn(async move {
+                stop.await;
+                handle.abort();
+            });
+            match served.await {
+                Ok(served) => served,
+                Err(ended) if ended.is_cancelled() => Ok(()),
+                Err(failed) => Err(std::io::Error::other(failed)),
+            }
+        });
+        // A comparison that still runs ends with the process.
+        runtime.shutdown_background();
+        lock(&app.workspace).stop();
+        result.map_err(ServerError::Failed)
+    }
+}

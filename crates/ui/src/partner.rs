@@ -1,0 +1,234 @@
+//! The partner: this side's identity, invitations, and the plan to propose.
+
+use crate::App;
+use crate::qr;
+use crate::words::Problem;
+use crate::workspace::{Workspace, lock};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use veilpath::{
+    Fingerprint, Identity, Invitation, NamedPlan, SignedRecord, check_policy, find_policy,
+    fingerprint_words, identity_file, state_dir, write_record,
+};
+
+/// Lines of the record that are shown.
+const MAX_LINES: usize = 20;
+
+/// The boxes about a partner.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct PartnerForm {
+    /// `host` or `join`.
+    pub(crate) role: String,
+    /// What this institution is called.
+    pub(crate) name: String,
+    /// What the partner is called.
+    pub(crate) peer_name: String,
+    /// The partner's fingerprint.
+    pub(crate) peer: String,
+    /// Where the host listens.
+    pub(crate) listen: String,
+    /// Where the host can be reached.
+    pub(crate) address: String,
+    /// Whether ids and stimuli are hidden from the partner.
+    pub(crate) pseudonyms: bool,
+    /// The maximum number of comparisons of each scanpath; empty for the default.
+    pub(crate) limit: String,
+    /// The fewest participants of an answer about groups; empty for the default.
+    pub(crate) minimum_group: String,
+    /// What to compute.
+    pub(crate) plan: NamedPlan,
+    /// How the partner's scanpaths were made, if an invitation says so.
+    pub(crate) encoding: BTreeMap<String, String>,
+}
+
+impl Default for PartnerForm {
+    fn default() -> Self {
+        Self {
+            role: "host".into(),
+            name: String::new(),
+            peer_name: String::new(),
+            peer: String::new(),
+            listen: "0.0.0.0:7070".into(),
+            address: String::new(),
+            pseudonyms: false,
+            limit: String::new(),
+            minimum_group: String::new(),
+            plan: NamedPlan::default(),
+            encoding: BTreeMap::new(),
+        }
+    }
+}
+
+impl PartnerForm {
+    /// The partner's fingerprint.
+    pub(crate) fn fingerprint(&self) -> Result<Fingerprint, Problem> {
+        self.peer.trim().parse().map_err(|_| {
+            Problem::new(
+                "the partner's fingerprint is missing or wrong",
+                "Drop the partner's invitation or answer here, or enter the 64 digits of its fingerprint.",
+            )
+        })
+    }
+}
+
+impl Workspace {
+    /// The identity, which is created if it is not there yet.
+    pub(crate) fn identity(&self) -> Result<Identity, Problem> {
+        let path = identity_file(self.identity.as_deref())?;
+        let (identity, _) = Identity::load_or_create(&path).map_err(veilpath::Error::from)?;
+        Ok(identity)
+    }
+
+    /// Takes over what an invitation, or the answer to one, says.
+    pub(crate) fn open_invitation(&mut self, bytes: &[u8]) -> Result<(), Problem> {
+        let invitation = Invitation::read(bytes)?;
+        if self.session.is_running() {
+            return Err(Problem::new(
+                "a session is running",
+                "End it before you open another invitation.",
+            ));
+        }
+        let form = &mut self.partner;
+        form.peer = invitation.fingerprint.to_string();
+        form.peer_name = invitation.name;
+        form.encoding = invitation.encoding.0;
+        match invitation.address {
+            Some(address) => {
+                form.role = "join".into();
+                form.address = address;
+                form.plan = invitation.plan;
+            }
+            // An answer: this side hosts, and its own plan stays.
+            None => form.role = "host".into(),
+        }
+        Ok(())
+    }
+
+    /// The invitation of a host, or the answer of a joining side.
+    pub(crate) fn invitation(&self) -> Result<Invitation, Problem> {
+        let form = &self.partner;
+        let invitation = Invitation {
+            address: match form.role.as_str() {
+                "join" => None,
+                _ => Some(form.address.trim().to_string()),
+            },
+            fingerprint: self.identity()?.fingerprint(),
+            name: form.name.trim().to_string(),
+            plan: form.plan.clone(),
+            encoding: match &self.cohorts[0] {
+                Some(cohort) => cohort.cohort.encoding.clone(),
+                None => Default::default(),
+            },
+        };
+        invitation.check()?;
+        Ok(invitation)
+    }
+}
+
+impl App {
+    /// What the page shows about this side's identity.
+    pub(crate) fn identity(&self) -> Result<Value, Problem> {
+        let identity = lock(&self.workspace).identity()?;
+        let fingerprint = identity.fingerprint();
+        Ok(json!({
+            "fingerprint": fingerprint.to_string(),
+            "words": fingerprint_words(fingerprint),
+            "qr": qr::svg(&fingerprint.to_string()).into_string(),
+        }))
+    }
+
+    /// What a fingerprint is in words, to compare it by phone.
+    pub(crate) fn words(&self, fingerprint: &str) -> Result<Value, Problem> {
+        let form = PartnerForm {
+            peer: fingerprint.into(),
+            ..PartnerForm::default()
+        };
+        Ok(json!({"words": fingerprint_words(form.fingerprint()?)}))
+    }
+
+    /// What the institution's policy says about the plan.
+    pub(crate) fn policy(&self) -> Result<Value, Problem> {
+        let workspace = lock(&self.workspace);
+        let form = &workspace.partner;
+        let state_dir = state_dir(workspace.identity.as_deref())?;
+        let Some(policy) = find_policy(None, &state_dir)? else {
+            return Ok(json!({"exists": false}));
+        };
+        let options = form.plan.options()?;
+        let partners: Vec<Fingerprint> = form.fingerprint().into_iter().collect();
+        let limit = workspace.limit()?;
+        let metric = options.metric.name;
+        let checked = check_policy(
+            &policy,
+            &partners,
+            options.engine,
+            metric,
+            options.reveal,
+            limit,
+        );
+        Ok(json!({
+            "exists": true,
+            "file": policy.path().display().to_string(),
+            "expires": policy.expires(),
+            "allowed": checked.is_ok(),
+            "reason": checked.err().map(|error| error.to_string()),
+        }))
+    }
+
+    /// The last lines of the signed record of what was disclosed.
+    pub(crate) fn record(&self) -> Result<Value, Problem> {
+        let lines = self.record_lines()?;
+        let shown: Vec<&[String]> = match lines.split_first() {
+            None => Vec::new(),
+            Some((head, lines)) => {
+                let last = lines.len().saturating_sub(MAX_LINES);
+                let lines = lines[last..].iter().map(Vec::as_slice);
+                std::iter::once(head.as_slice()).chain(lines).collect()
+            }
+        };
+        Ok(json!({"lines": shown}))
+    }
+
+    /// The record as CSV.
+    pub(crate) fn record_csv(&self) -> Result<Vec<u8>, Problem> {
+        let workspace = lock(&self.workspace);
+        let path = state_dir(workspace.identity.as_deref())?.record();
+        if !path.exists() {
+            return Ok(Vec::new());
+        }
+        let owner = workspace.identity()?.fingerprint();
+        let record = SignedRecord::read(&path, Some(owner))
+            .and_then(SignedRecord::unbroken)
+            .map_err(veilpath::Error::from)?;
+        let mut bytes = Vec::new();
+        write_record(&record.lines, &mut bytes)
+            .map_err(|error| Problem::new(error.to_string(), ""))?;
+        Ok(bytes)
+    }
+
+    /// The fields of the record; none of them contains a comma or a quote, except the answer's name.
+    fn record_lines(&self) -> Result<Vec<Vec<String>>, Problem> {
+        let text = String::from_utf8_lossy(&self.record_csv()?).into_owned();
+        Ok(text.lines().map(fields).collect())
+    }
+}
+
+/// The fields of one line of CSV.
+fn fields(line: &str) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut is_quoted = false;
+    for c in line.chars() {
+        match c {
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => fields.push(String::new()),
+            c => {
+                if let Some(field) = fields.last_mut() {
+                    field.push(c);
+                }
+            }
+        }
+    }
+    fields
+}

@@ -1,0 +1,363 @@
+//! What can be asked for.
+
+use crate::assets::{self, typed};
+use crate::cohorts::areas_csv;
+use crate::comparison::CompareForm;
+use crate::files::MAX_FILE_BYTES;
+use crate::forms::{LetterForm, ReadForm};
+use crate::partner::PartnerForm;
+use crate::words::Problem;
+use crate::workspace::lock;
+use crate::{App, guard, picture};
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, Path, Query, State};
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::middleware::from_fn_with_state;
+use axum::response::sse::{KeepAlive, Sse};
+use axum::response::{IntoResponse, Json, Response};
+use axum::routing::{delete, get, post};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use veilpath::{FileKind, Invitation, NamedPlan};
+
+/// The largest request that is not a file: many areas of interest.
+const MAX_FORM_BYTES: usize = 4 << 20;
+
+type Shared = State<Arc<App>>;
+
+/// What a request gives, or why not.
+type Answer = Result<Json<Value>, Refused>;
+
+/// A problem as an answer.
+pub(crate) struct Refused(Problem);
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        let body = json!({"problem": self.0});
+        (StatusCode::UNPROCESSABLE_ENTITY, Json(body)).into_response()
+    }
+}
+
+impl<E: Into<Problem>> From<E> for Refused {
+    fn from(error: E) -> Self {
+        Self(error.into())
+    }
+}
+
+pub(crate) fn router(app: &Arc<App>) -> Router {
+    let upload = post(drop_file).layer(DefaultBodyLimit::max(MAX_FILE_BYTES));
+    Router::new()
+        .route("/", get(assets::page))
+        .route("/style.css", get(assets::style))
+        .route("/app.js", get(assets::app))
+        .route("/partner.js", get(assets::partner))
+        .route("/picture.js", get(assets::picture))
+        .route("/api/state", get(state))
+        .route("/api/events", get(events))
+        .route("/api/options", post(set_options))
+        .route("/api/files/{id}", delete(remove_file).post(change_file))
+        .route("/api/folder", post(open_from_folder))
+        .route("/api/picture", get(points))
+        .route("/api/images/{id}", get(image))
+        .route("/api/cohorts/{side}", get(cohort))
+        .route("/api/areas", get(areas))
+        .route("/api/plan", post(set_plan))
+        .route("/api/compare", post(compare))
+        .route("/api/exports/{kind}", get(export))
+        .route("/report/{id}/{own}", get(report))
+        .route("/api/partner", post(set_partner))
+        .route("/api/identity", post(identity))
+        .route("/api/words", get(words))
+        .route("/api/policy", get(policy))
+        .route("/api/record", get(record))
+        .route("/api/record.csv", get(record_csv))
+        .route("/api/invitation", get(invitation))
+        .route("/api/session/{action}", post(session))
+        .route("/api/quit", post(quit))
+        .layer(DefaultBodyLimit::max(MAX_FORM_BYTES))
+        .route("/api/files", upload)
+        .layer(from_fn_with_state(Arc::clone(app), guard::check))
+        .with_state(Arc::clone(app))
+}
+
+async fn state(State(app): Shared) -> Json<Value> {
+    Json(lock(&app.workspace).to_json())
+}
+
+async fn events(State(app): Shared) -> impl IntoResponse {
+    Sse::new(app.hub.subscribe()).keep_alive(KeepAlive::default())
+}
+
+/// The name of a file; it comes in the address, because the body is the file.
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+}
+
+async fn drop_file(State(app): Shared, Query(file): Query<Named>, body: Bytes) -> Answer {
+    blocking(&app, move |app| {
+        if Invitation::is_start_of(&body) {
+            lock(&app.workspace).open_invitation(&body)?;
+            app.changed();
+            return Ok(json!({"kind": "invitation"}));
+        }
+        let id = lock(&app.workspace).add_dropped(&file.name, body.to_vec())?;
+        app.encode(false);
+        Ok(json!({"id": id}))
+    })
+    .await
+}
+
+async fn open_from_folder(State(app): Shared, Json(file): Json<Named>) -> Answer {
+    blocking(&app, move |app| {
+        let id = lock(&app.workspace).add_from_folder(&file.name)?;
+        app.encode(false);
+        Ok(json!({"id": id}))
+    })
+    .await
+}
+
+async fn remove_file(State(app): Shared, Path(id): Path<u64>) -> Answer {
+    blocking(&app, move |app| {
+        lock(&app.workspace).files.retain(|file| file.id != id);
+        app.encode(false);
+        Ok(json!({}))
+    })
+    .await
+}
+
+/// What can be changed about a file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileChange {
+    side: Option<usize>,
+    stimulus: Option<String>,
+}
+
+async fn change_file(
+    State(app): Shared,
+    Path(id): Path<u64>,
+    Json(change): Json<FileChange>,
+) -> Answer {
+    blocking(&app, move |app| {
+        let mut workspace = lock(&app.workspace);
+        let mut files = workspace.files.iter_mut();
+        let file = files.find(|file| file.id == id);
+        let file = file.ok_or_else(|| Problem::new("there is no such file", ""))?;
+        if let Some(side) = change.side {
+            file.side = side.min(1);
+        }
+        if let Some(stimulus) = change.stimulus {
+            file.stimulus = Some(stimulus).filter(|name| !name.is_empty());
+        }
+        drop(workspace);
+        app.encode(false);
+        Ok(json!({}))
+    })
+    .await
+}
+
+/// The options of reading or of letters.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OptionsChange {
+    read: Option<ReadForm>,
+    letters: Option<LetterForm>,
+}
+
+async fn set_options(State(app): Shared, Json(change): Json<OptionsChange>) -> Answer {
+    blocking(&app, move |app| {
+        let mut workspace = lock(&app.workspace);
+        let letters_only = change.read.is_none() && workspace.letters.detect == "runs";
+        if let Some(read) = change.read {
+            workspace.read = read;
+        }
+        if let Some(letters) = change.letters {
+            workspace.letters = letters;
+        }
+        drop(workspace);
+        app.encode(letters_only);
+        Ok(json!({}))
+    })
+    .await
+}
+
+async fn points(State(app): Shared, Query(stimulus): Query<Named>) -> Response {
+    let bytes = picture::points(&lock(&app.workspace), &stimulus.name);
+    typed("application/octet-stream", bytes)
+}
+
+async fn image(State(app): Shared, Path(id): Path<u64>) -> Result<Response, Refused> {
+    let workspace = lock(&app.workspace);
+    let mut files = workspace.files.iter();
+    let file = files.find(|file| file.id == id && file.kind == FileKind::Image);
+    let file = file.ok_or_else(|| Problem::new("there is no such picture", ""))?;
+    let bytes = file.content.bytes()?;
+    let media_type = match bytes.starts_with(b"\x89PNG") {
+        true => "image/png",
+        false => "image/jpeg",
+    };
+    Ok(typed(media_type, bytes.to_vec()))
+}
+
+async fn cohort(State(app): Shared, Path(side): Path<usize>) -> Result<Response, Refused> {
+    let workspace = lock(&app.workspace);
+    let cohort = workspace.cohorts.get(side).and_then(Option::as_ref);
+    let cohort = cohort.ok_or_else(|| Problem::new("there is no such cohort", ""))?;
+    let name = crate::cohorts::NAMES[side];
+    Ok(saved(
+        "text/csv; charset=utf-8",
+        name,
+        cohort.bytes.to_vec(),
+    ))
+}
+
+async fn areas(State(app): Shared) -> Result<Response, Refused> {
+    let workspace = lock(&app.workspace);
+    let text = areas_csv(&workspace.letters, &workspace.traces)?;
+    Ok(saved(
+        "text/csv; charset=utf-8",
+        "areas.csv",
+        text.into_bytes(),
+    ))
+}
+
+/// The plan of a comparison on this machine.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlanChange {
+    plan: NamedPlan,
+    compare: CompareForm,
+}
+
+async fn set_plan(State(app): Shared, Json(change): Json<PlanChange>) -> Answer {
+    change.plan.options()?;
+    let mut workspace = lock(&app.workspace);
+    workspace.plan = change.plan;
+    workspace.compare = change.compare;
+    drop(workspace);
+    app.changed();
+    Ok(Json(json!({})))
+}
+
+async fn compare(State(app): Shared) -> Answer {
+    app.start_comparison()?;
+    Ok(Json(json!({})))
+}
+
+async fn export(State(app): Shared, Path(kind): Path<String>) -> Result<Response, Refused> {
+    let result = lock(&app.workspace).result.clone();
+    let result = result.ok_or_else(|| Problem::new("there is no result yet", ""))?;
+    let made = tokio::task::spawn_blocking(move || result.export(&kind)).await;
+    let export = made.map_err(|_| internal())??;
+    Ok(saved(export.media_type, export.name, export.bytes))
+}
+
+async fn report(
+    State(app): Shared,
+    Path((_, own)): Path<(u64, String)>,
+) -> Result<Response, Refused> {
+    let result = lock(&app.workspace).result.clone();
+    let result = result.ok_or_else(|| Problem::new("there is no result yet", ""))?;
+    let made = tokio::task::spawn_blocking(move || result.page(own == "own")).await;
+    let page = made.map_err(|_| internal())??;
+    Ok(typed("text/html; charset=utf-8", page))
+}
+
+async fn set_partner(State(app): Shared, Json(form): Json<PartnerForm>) -> Answer {
+    form.plan.options()?;
+    let mut workspace = lock(&app.workspace);
+    if workspace.session.is_running() {
+        return Err(Problem::new("the plan cannot change while a session runs", "").into());
+    }
+    workspace.partner = form;
+    drop(workspace);
+    app.changed();
+    Ok(Json(json!({})))
+}
+
+async fn identity(State(app): Shared) -> Answer {
+    Ok(Json(app.identity()?))
+}
+
+async fn words(State(app): Shared, Query(fingerprint): Query<Named>) -> Answer {
+    Ok(Json(app.words(&fingerprint.name)?))
+}
+
+async fn policy(State(app): Shared) -> Answer {
+    Ok(Json(app.policy()?))
+}
+
+async fn record(State(app): Shared) -> Answer {
+    Ok(Json(app.record()?))
+}
+
+async fn record_csv(State(app): Shared) -> Result<Response, Refused> {
+    let bytes = app.record_csv()?;
+    Ok(saved("text/csv; charset=utf-8", "record.csv", bytes))
+}
+
+async fn invitation(State(app): Shared) -> Result<Response, Refused> {
+    let invitation = lock(&app.workspace).invitation()?;
+    let name = match invitation.address {
+        Some(_) => "veilpath.invitation",
+        None => "veilpath-answer.invitation",
+    };
+    let json = invitation.to_json().into_bytes();
+    Ok(saved("application/json", name, json))
+}
+
+async fn session(State(app): Shared, Path(action): Path<String>) -> Answer {
+    blocking(&app, move |app| {
+        match action.as_str() {
+            "connect" => app.connect(false)?,
+            "resume" => app.connect(true)?,
+            "start" => app.approve()?,
+            "stop" => lock(&app.workspace).stop(),
+            "reset" => app.reset()?,
+            _ => return Err(Problem::new("there is no such action", "")),
+        }
+        Ok(json!({}))
+    })
+    .await
+}
+
+async fn quit(State(app): Shared) -> Json<Value> {
+    app.hub.quit();
+    Json(json!({}))
+}
+
+impl App {
+    /// Encodes again, on this thread.
+    fn encode(&self, letters_only: bool) {
+        let job = self.begin_encoding(letters_only);
+        self.finish_encoding(&job);
+    }
+}
+
+/// Runs work that takes a while on a thread that may block.
+async fn blocking(
+    app: &Arc<App>,
+    work: impl FnOnce(&Arc<App>) -> Result<Value, Problem> + Send + 'static,
+) -> Answer {
+    let app = Arc::clone(app);
+    let done = tokio::task::spawn_blocking(move || work(&app)).await;
+    Ok(Json(done.map_err(|_| internal())??))
+}
+
+fn internal() -> Problem {
+    Problem::new("something went wrong in the program", "Try again.")
+}
+
+/// A file that the browser saves.
+fn saved(media_type: &'static str, name: &str, bytes: Vec<u8>) -> Response {
+    let disposition = format!("attachment; filename=\"{name}\"");
+    let headers = [
+        (CONTENT_TYPE, media_type.to_string()),
+        (CONTENT_DISPOSITION, disposition),
+    ];
+    (headers, bytes).into_response()
+}

@@ -1,0 +1,353 @@
+//! A session with the partner.
+
+use crate::App;
+use crate::results::ResultState;
+use crate::words::Problem;
+use crate::workspace::{Workspace, lock};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use veilpath::{
+    AgreementSummary, CompletedSession, Error, Event, LocalCohort, NetworkError, PeerEvent,
+    ScanpathLimit, SessionControl, SessionError, SessionEvent, SessionOptions, find_policy,
+    plan_in_words, state_dir, units,
+};
+
+/// How long a host waits for its partner, and how long a joining side tries to reach the host.
+const WAIT: [Duration; 2] = [Duration::from_secs(24 * 3600), Duration::from_secs(600)];
+
+/// How often the page hears about progress.
+const REPORT_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Where a session is.
+#[derive(Debug, Default)]
+pub(crate) struct SessionState {
+    phase: Phase,
+    control: Option<SessionControl>,
+    /// Where this side listens or connects to.
+    address: String,
+    agreed: Option<Value>,
+    progress: Option<Value>,
+    reported: Option<Instant>,
+    problem: Option<Problem>,
+    /// Whether both sides had started to compute, so that another session continues.
+    can_resume: bool,
+    notes: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Phase {
+    #[default]
+    Idle,
+    Waiting,
+    Connected,
+    /// Both sides agree; this side's user has not started yet.
+    Agreed,
+    Computing,
+    Finished,
+    Failed,
+}
+
+impl Phase {
+    fn name(self) -> &'static str {
+        match self {
+            Phase::Idle => "idle",
+            Phase::Waiting => "waiting",
+            Phase::Connected => "connected",
+            Phase::Agreed => "agreed",
+            Phase::Computing => "computing",
+            Phase::Finished => "finished",
+            Phase::Failed => "failed",
+        }
+    }
+}
+
+impl SessionState {
+    pub(crate) fn is_running(&self) -> bool {
+        self.control.is_some()
+    }
+
+    /// Ends the session; what was computed is kept.
+    pub(crate) fn stop(&self) {
+        if let Some(control) = &self.control {
+            control.stop();
+        }
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        json!({
+            "phase": self.phase.name(),
+            "running": self.is_running(),
+            "address": self.address,
+            "agreed": self.agreed,
+            "progress": self.progress,
+            "problem": self.problem,
+            "can_resume": self.can_resume,
+            "notes": self.notes,
+        })
+    }
+}
+
+impl Workspace {
+    /// The limit of comparisons per scanpath.
+    pub(crate) fn limit(&self) -> Result<ScanpathLimit, Problem> {
+        let limit = self.partner.limit.trim();
+        let wrong = |_| Problem::new("the limit per scanpath must be a whole number", "");
+        match limit.is_empty() {
+            true => Ok(ScanpathLimit::Default),
+            false => limit.parse().map(ScanpathLimit::Count).map_err(wrong),
+        }
+    }
+
+    fn session_options(&self, control: SessionControl) -> Result<SessionOptions, Problem> {
+        let form = &self.partner;
+        let cohort = self.cohorts[0].as_ref().ok_or_else(|| {
+            Problem::new(
+                "there is no cohort to compare yet",
+                "Drop recordings or a cohort file under Data, on the first side.",
+            )
+        })?;
+        let local = LocalCohort::new(cohort.raw()?, form.plan.options()?)?;
+        let state_dir = state_dir(self.identity.as_deref())?;
+        let policy = find_policy(None, &state_dir)?;
+        let mut options = SessionOptions::new(local, self.identity()?, state_dir);
+        options.policy = policy;
+        options.pseudonyms = form.pseudonyms;
+        options.limit_per_scanpath = self.limit()?;
+        options.control = control;
+        options.wait = WAIT[usize::from(form.role == "join")];
+        let minimum = form.minimum_group.trim();
+        if !minimum.is_empty() {
+            let wrong = |_| Problem::new("the smallest group must be a whole number", "");
+            options.minimum_group = minimum.parse().map_err(wrong)?;
+        }
+        let names = [form.name.trim(), form.peer_name.trim()];
+        let default = |name: &str, other: &str| match name {
+            "" => other.to_string(),
+            name => name.to_string(),
+        };
+        options.names = match form.role.as_str() {
+            "join" => [default(names[1], "host"), default(names[0], "join")],
+            _ => [default(names[0], "host"), default(names[1], "join")],
+        };
+        Ok(options)
+    }
+}
+
+impl App {
+    /// Connects to the partner. A session that is resumed has been approved before.
+    pub(crate) fn connect(self: &Arc<Self>, resume: bool) -> Result<(), Problem> {
+        let mut workspace = lock(&self.workspace);
+        if workspace.is_busy() {
+            return Err(Problem::new("another comparison is still running", ""));
+        }
+        let resume = resume && workspace.session.can_resume;
+        let control = match resume {
+            true => SessionControl::default(),
+            false => SessionControl::with_approval(),
+        };
+        let options = workspace.session_options(control.clone())?;
+        let peer = workspace.partner.fingerprint()?;
+        let joins = workspace.partner.role == "join";
+        let address = match joins {
+            true => workspace.partner.address.trim().to_string(),
+            false => workspace.partner.listen.trim().to_string(),
+        };
+        workspace.session = SessionState {
+            phase: Phase::Waiting,
+            control: Some(control),
+            address: address.clone(),
+            can_resume: resume,
+            ..SessionState::default()
+        };
+        workspace.next_id += 1;
+        let id = workspace.next_id;
+        let own = workspace.cohorts[0]
+            .as_ref()
+            .map(|it| Arc::clone(&it.bytes));
+        drop(workspace);
+        let app = Arc::clone(self);
+        std::thread::spawn(move || {
+            let events = |event: Event| app.session_event(event);
+            let result = match joins {
+                true => veilpath::join(&address, peer, &options, &events),
+                false => veilpath::host(&address, peer, &options, &events),
+            };
+            app.session_ended(result, id, own);
+        });
+        self.changed();
+        Ok(())
+    }
+
+    /// The user has read the plan and starts.
+    pub(crate) fn approve(&self) -> Result<(), Problem> {
+        let mut workspace = lock(&self.workspace);
+        let session = &mut workspace.session;
+        match (&session.control, session.phase) {
+            (Some(control), Phase::Agreed) => {
+                control.approve();
+                session.phase = Phase::Computing;
+                session.can_resume = true;
+            }
+            _ => return Err(Problem::new("there is nothing to start", "")),
+        }
+        drop(workspace);
+        self.changed();
+        Ok(())
+    }
+
+    /// Forgets a session that has ended, for another one.
+    pub(crate) fn reset(&self) -> Result<(), Problem> {
+        let mut workspace = lock(&self.workspace);
+        if workspace.session.is_running() {
+            return Err(Problem::new("the session is still running", ""));
+        }
+        workspace.session = SessionState::default();
+        drop(workspace);
+        self.changed();
+        Ok(())
+    }
+
+    fn session_event(&self, event: Event) {
+        let mut workspace = lock(&self.workspace);
+        let session = &mut workspace.session;
+        match event {
+            Event::Session(SessionEvent::Listening { address, .. }) => {
+                session.address = address.to_string();
+            }
+            Event::Session(SessionEvent::Rejected { reason, .. }) => {
+                session
+                    .notes
+                    .push(format!("A connection was rejected: {reason}."));
+                session.notes.truncate(20);
+            }
+            Event::Session(SessionEvent::Peer { event, .. }) => match event {
+                PeerEvent::Connected => session.phase = Phase::Connected,
+                PeerEvent::Queued { ahead } => {
+                    session.notes = vec![format!(
+                        "The host is busy; sessions ahead of this one: {ahead}."
+                    )];
+                }
+                PeerEvent::Agreed(summary) => {
+                    session.agreed = Some(agreed(&summary));
+                    session.phase = match session.can_resume {
+                        true => Phase::Computing,
+                        false => Phase::Agreed,
+                    };
+                }
+                PeerEvent::Progress(progress) => {
+                    let due = session
+                        .reported
+                        .is_none_or(|it| it.elapsed() > REPORT_INTERVAL);
+                    let left = progress.time_left().map(|left| left.as_secs_f64());
+                    let progress = json!({
+                        "event": "progress",
+                        "session": true,
+                        "done": progress.done,
+                        "total": progress.total,
+                        "seconds_left": left,
+                    });
+                    session.progress = Some(progress.clone());
+                    if due {
+                        session.reported = Some(Instant::now());
+                        drop(workspace);
+                        self.hub.send(&progress);
+                    }
+                    return;
+                }
+                _ => {}
+            },
+            Event::Note(note) => session.notes.push(note.to_string()),
+            Event::CohortNote { file, note } => session.notes.push(format!("{file}: {note}")),
+            _ => {}
+        }
+        drop(workspace);
+        self.changed();
+    }
+
+    fn session_ended(
+        &self,
+        result: Result<Option<CompletedSession>, Error>,
+        id: u64,
+        own: Option<Arc<[u8]>>,
+    ) {
+        let mut workspace = lock(&self.workspace);
+        let session = &mut workspace.session;
+        session.control = None;
+        match result {
+            Ok(completed) => {
+                session.phase = Phase::Finished;
+                session.can_resume = false;
+                if let Some(completed) = completed {
+                    let problem = completed.journal_failure.map(|it| it.to_string());
+                    workspace.result = Some(Arc::new(ResultState {
+                        id,
+                        with_partner: true,
+                        outcome: completed.outcome,
+                        statistics: None,
+                        own,
+                        notes: problem.into_iter().collect(),
+                    }));
+                }
+            }
+            Err(error) => {
+                session.phase = Phase::Failed;
+                // Only what the network ends can go on.
+                session.can_resume &= matches!(error, Error::Interrupted { .. })
+                    || matches!(error, Error::Session(SessionError::Network(_)));
+                let mut problem = Problem::from(&error);
+                if is_stopped(&error) {
+                    problem.message = match session.can_resume {
+                        true => "Paused.".into(),
+                        false => "The session was ended on this side.".into(),
+                    };
+                }
+                session.problem = Some(problem);
+            }
+        }
+        drop(workspace);
+        self.changed();
+    }
+
+    /// Tells the pages to load the state again.
+    pub(crate) fn changed(&self) {
+        self.hub.send(&json!({"event": "changed"}));
+    }
+}
+
+fn is_stopped(error: &Error) -> bool {
+    match error {
+        Error::Session(error) | Error::Interrupted { error, .. } => {
+            matches!(error, SessionError::Network(NetworkError::Stopped))
+        }
+        _ => false,
+    }
+}
+
+/// What both sides have agreed on, in words.
+fn agreed(summary: &AgreementSummary) -> Value {
+    let estimate = &summary.estimate;
+    let names = ["the host", "the joining side"].map(String::from);
+    let plan = plan_in_words(&summary.spec, &names, false);
+    json!({
+        "plan": plan,
+        "learns": summary.revealed,
+        "host_scanpaths": summary.host_scanpaths,
+        "join_scanpaths": summary.join_scanpaths,
+        "pairs": summary.pairs,
+        "from_journal": summary.from_journal,
+        "engine": summary.engine.engine.name(),
+        "time": units::seconds(estimate.seconds),
+        "traffic": units::bytes(estimate.bytes_to_host + estimate.bytes_to_join),
+        "unpaired": summary.unpaired,
+        "stimuli_on_one_side": summary.stimuli_on_one_side,
+        "encoding_on_one_side": summary.encoding_on_one_side,
+        "comparisons": summary.limit.after,
+        "limit": summary.limit.limits.map(|(least, _)| least),
+        "groups": summary.groups.map(|groups| json!({
+            "minimum": groups.minimum,
+            "answers": groups.answers,
+            "most": groups.most_answers,
+        })),
+    })
+}

@@ -1,0 +1,185 @@
+//! What the user has given so far. All of it is gone when the server ends, except identities, journals and records, which are
+//! where the command line keeps them.
+
+use crate::cohorts::CohortState;
+use crate::comparison::CompareForm;
+use crate::files::StoredFile;
+use crate::forms::{LetterForm, ReadForm};
+use crate::partner::PartnerForm;
+use crate::results::ResultState;
+use crate::session::SessionState;
+use crate::words::Problem;
+use crate::{commands, files, forms};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use veilpath::NamedPlan;
+use veilpath::encode::{Trace, formats};
+
+/// Scanpaths whose letters are shown.
+const MAX_SHOWN: usize = 60;
+
+/// Letters of a scanpath that are shown.
+const MAX_LETTERS: usize = 400;
+
+/// The state of the page.
+#[derive(Debug)]
+pub(crate) struct Workspace {
+    pub(crate) folder: Option<PathBuf>,
+    pub(crate) identity: Option<PathBuf>,
+    pub(crate) next_id: u64,
+    pub(crate) files: Vec<StoredFile>,
+    pub(crate) read: ReadForm,
+    pub(crate) letters: LetterForm,
+    /// Counts changes of files and options, so that an encoding that was overtaken is dropped.
+    pub(crate) generation: u64,
+    pub(crate) cohorts: [Option<Arc<CohortState>>; 2],
+    pub(crate) traces: [Option<Arc<Trace>>; 2],
+    pub(crate) problem: Option<Problem>,
+    pub(crate) plan: NamedPlan,
+    pub(crate) compare: CompareForm,
+    pub(crate) job: Option<JobState>,
+    pub(crate) result: Option<Arc<ResultState>>,
+    pub(crate) partner: PartnerForm,
+    pub(crate) session: SessionState,
+}
+
+/// A comparison on this machine.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct JobState {
+    pub(crate) running: bool,
+    pub(crate) problem: Option<Problem>,
+    pub(crate) notes: Vec<String>,
+}
+
+impl Workspace {
+    pub(crate) fn new(folder: Option<PathBuf>, identity: Option<PathBuf>) -> Self {
+        Self {
+            folder,
+            identity,
+            next_id: 1,
+            files: Vec::new(),
+            read: ReadForm::default(),
+            letters: LetterForm::default(),
+            generation: 0,
+            cohorts: [None, None],
+            traces: [None, None],
+            problem: None,
+            plan: NamedPlan {
+                engine: "plain".into(),
+                ..NamedPlan::default()
+            },
+            compare: CompareForm::default(),
+            job: None,
+            result: None,
+            partner: PartnerForm::default(),
+            session: SessionState::default(),
+        }
+    }
+
+    /// Whether a comparison runs, which a closed page must not end.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.job.as_ref().is_some_and(|job| job.running) || self.session.is_running()
+    }
+
+    /// Ends a session, if one runs.
+    pub(crate) fn stop(&mut self) {
+        self.session.stop();
+    }
+
+    /// Everything that the page shows.
+    pub(crate) fn to_json(&self) -> Value {
+        let formats: Vec<Value> = formats()
+            .iter()
+            .map(|it| json!({"name": it.name, "title": it.title}))
+            .collect();
+        json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "folder": self.folder.as_ref().map(|path| json!({
+                "name": path.file_name().map(|name| name.to_string_lossy()),
+                "files": files::in_folder(path),
+            })),
+            "files": self.files.iter().map(StoredFile::to_json).collect::<Vec<_>>(),
+            "read": self.read,
+            "letters": self.letters,
+            "formats": formats,
+            "units": forms::unit_names(),
+            "cohorts": self.cohorts.each_ref().map(|it| it.as_deref().map(cohort)),
+            "stimuli": self.stimuli(),
+            "problem": self.problem,
+            "plan": self.plan,
+            "compare": self.compare,
+            "job": self.job.as_ref().map(|job| json!({
+                "running": job.running,
+                "problem": job.problem,
+                "notes": job.notes,
+            })),
+            "result": self.result.as_deref().map(ResultState::to_json),
+            "partner": self.partner,
+            "session": self.session.to_json(),
+            "commands": commands::all(self),
+        })
+    }
+
+    /// The stimuli of all recordings, and how many recordings each has.
+    fn stimuli(&self) -> Vec<Value> {
+        let mut found: Vec<(Option<&str>, usize, usize, Option<f64>)> = Vec::new();
+        let traces = self.traces.iter().flatten();
+        for recording in traces.flat_map(|trace| &trace.recordings) {
+            let name = recording.stimulus.as_deref();
+            let points = recording.points.len();
+            match found.iter_mut().find(|it| it.0 == name) {
+                Some(known) => {
+                    known.1 += 1;
+                    known.2 += points;
+                }
+                None => {
+                    let aspect = recording.space.and_then(|space| space.aspect());
+                    found.push((name, 1, points, aspect));
+                }
+            }
+        }
+        let shown = found.into_iter().map(|(name, recordings, points, aspect)| {
+            json!({"name": name, "recordings": recordings, "points": points, "aspect": aspect})
+        });
+        shown.collect()
+    }
+}
+
+/// A cohort as the page shows it.
+fn cohort(state: &CohortState) -> Value {
+    let cohort = &state.cohort;
+    let shown = cohort.entries.iter().take(MAX_SHOWN);
+    let shown = shown.map(|entry| {
+        let letters = cohort.alphabet.format(&entry.scanpath);
+        json!({
+            "participant": entry.participant,
+            "stimulus": entry.stimulus,
+            "group": entry.group,
+            "length": entry.scanpath.len(),
+            "letters": letters.chars().take(MAX_LETTERS).collect::<String>(),
+        })
+    });
+    let notes = state.summary.iter().flat_map(|summary| {
+        let notes = summary.notes.iter();
+        notes.map(|note| json!({"text": note.to_string(), "fields": summary.fields_of(note)}))
+    });
+    json!({
+        "name": state.name,
+        "entries": shown.collect::<Vec<_>>(),
+        "scanpaths": cohort.entries.len(),
+        "participants": veilpath::split::participants(cohort),
+        "groups": cohort.group_sizes(),
+        "alphabet": cohort.alphabet.to_string(),
+        "encoding": cohort.encoding.0,
+        "has_fixations": cohort.screen.is_some(),
+        "summary": state.summary,
+        "notes": notes.collect::<Vec<_>>(),
+        "remarks": state.remarks,
+    })
+}
+
+/// Poisoning is harmless: a request that panicked has changed single fields.
+pub(crate) fn lock(workspace: &Mutex<Workspace>) -> MutexGuard<'_, Workspace> {
+    workspace.lock().unwrap_or_else(PoisonError::into_inner)
+}

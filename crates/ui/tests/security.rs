@@ -1,0 +1,433 @@
+//! Who may ask the page's server, and what it refuses. Plain HTTP over sockets, so that no client hides or adds a header.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test's helpers may fail the test
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use veilpath_ui::{Linger, Server, ServerError, ServerOptions};
+
+/// A server on a thread of its own.
+struct Running {
+    port: u16,
+    token: String,
+    launch: String,
+    thread: JoinHandle<Result<(), ServerError>>,
+}
+
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Running {
+    fn start(options: ServerOptions) -> Self {
+        let server = Server::bind(options).unwrap();
+        let url = server.url();
+        let rest = url.strip_prefix("http://127.0.0.1:").unwrap();
+        let (port, token) = rest.split_once("/?token=").unwrap();
+        let launch = server.launch_url();
+        Self {
+            port: port.parse().unwrap(),
+            token: token.to_string(),
+            launch: launch.split_once("token=").unwrap().1.to_string(),
+            thread: std::thread::spawn(|| server.run()),
+        }
+    }
+
+    fn host(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    fn send(&self, request: &str, headers: &[String], body: &[u8]) -> Answer {
+        let address = SocketAddr::from(([127, 0, 0, 1], self.port));
+        let mut socket = TcpStream::connect(address).unwrap();
+        socket
+            .set_read_timeout(Some(Duration::from_secs(60)))
+            .unwrap();
+        let mut head = format!("{request} HTTP/1.1\r\nConnection: close\r\n");
+        for header in headers {
+            head.push_str(header);
+            head.push_str("\r\n");
+        }
+        if !headers.iter().any(|it| it.starts_with("Content-Length")) {
+            head.push_str(&format!("Content-Length: {}\r\n", body.len()));
+        }
+        head.push_str("\r\n");
+        socket.write_all(head.as_bytes()).unwrap();
+        // A server that refuses a large body may close before all of it is sent.
+        let _ = socket.write_all(body);
+        let mut bytes = Vec::new();
+        let _ = socket.read_to_end(&mut bytes);
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+        let status = head.split(' ').nth(1).unwrap_or("0").parse().unwrap();
+        Answer {
+            status,
+            head: head.to_lowercase(),
+            body: body.to_string(),
+        }
+    }
+
+    fn cookie(&self) -> String {
+        let host = format!("Host: {}", self.host());
+        let answer = self.send(&format!("GET /?token={}", self.token), &[host], b"");
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        let cookie = answer
+            .head
+            .lines()
+            .find(|line| line.starts_with("set-cookie: "));
+        let cookie = cookie.unwrap().strip_prefix("set-cookie: ").unwrap();
+        assert!(cookie.contains("; httponly; samesite=strict"), "{cookie}");
+        cookie.split(';').next().unwrap().to_string()
+    }
+
+    /// The headers of the page itself.
+    fn own(&self) -> Vec<String> {
+        vec![
+            format!("Host: {}", self.host()),
+            format!("Origin: http://{}", self.host()),
+            format!("Cookie: {}", self.cookie()),
+            "Sec-Fetch-Site: same-origin".into(),
+        ]
+    }
+
+    fn json(&self, request: &str, body: &str) -> Answer {
+        let mut headers = self.own();
+        headers.push("Content-Type: application/json".into());
+        self.send(request, &headers, body.as_bytes())
+    }
+
+    fn state(&self) -> String {
+        let answer = self.send("GET /api/state", &self.own(), b"");
+        assert_eq!(answer.status, 200);
+        answer.body
+    }
+
+    fn stop(self) {
+        assert_eq!(self.send("POST /api/quit", &self.own(), b"").status, 200);
+        self.thread.join().unwrap().unwrap();
+    }
+}
+
+fn with(headers: &[String], name: &str, value: Option<&str>) -> Vec<String> {
+    let kept = headers.iter();
+    let kept = kept.filter(|header| !header.starts_with(&format!("{name}:")));
+    let mut headers: Vec<String> = kept.cloned().collect();
+    headers.extend(value.map(|value| format!("{name}: {value}")));
+    headers
+}
+
+#[test]
+fn only_the_token_opens_the_page() {
+    let server = Running::start(ServerOptions::default());
+    let host = vec![format!("Host: {}", server.host())];
+    for path in ["/", "/?token=", "/?token=00", "/api/state", "/app.js"] {
+        let answer = server.send(&format!("GET {path}"), &host, b"");
+        assert_eq!(answer.status, 401, "{path}");
+        assert!(!answer.head.contains("set-cookie"), "{path}");
+    }
+    let almost = format!("{}0", &server.token[..server.token.len() - 1]);
+    let answer = server.send(&format!("GET /?token={almost}"), &host, b"");
+    assert!(answer.status == 401 || almost == server.token);
+    // The token is for the page alone: nothing else takes it.
+    let path = format!("GET /api/state?token={}", server.token);
+    assert_eq!(server.send(&path, &host, b"").status, 401);
+    for cookie in ["veilpath-1=x", "x=y", ""] {
+        let headers = with(&host, "Cookie", Some(cookie));
+        assert_eq!(server.send("GET /api/state", &headers, b"").status, 401);
+    }
+    let own = server.own();
+    assert_eq!(server.send("GET /", &own, b"").status, 200);
+    server.stop();
+}
+
+#[test]
+fn the_address_for_the_browser_works_once() {
+    let server = Running::start(ServerOptions::default());
+    let host = vec![format!("Host: {}", server.host())];
+    let open = format!("GET /?token={}", server.launch);
+    assert_eq!(server.send(&open, &host, b"").status, 200);
+    assert_eq!(server.send(&open, &host, b"").status, 401);
+    server.stop();
+}
+
+#[test]
+fn other_names_of_this_machine_are_refused() {
+    let server = Running::start(ServerOptions::default());
+    let own = server.own();
+    let port = server.port;
+    for host in [
+        format!("rebound.example:{port}"),
+        "rebound.example".into(),
+        "127.0.0.1".into(),
+        format!("127.0.0.1:{}", port ^ 1),
+        format!("127.0.0.1:{port}.rebound.example"),
+        format!("[::1]:{port}"),
+        format!("0.0.0.0:{port}"),
+    ] {
+        let headers = with(&own, "Host", Some(&host));
+        for request in ["GET /", "GET /api/state", "POST /api/quit"] {
+            assert_eq!(server.send(request, &headers, b"").status, 421, "{host}");
+        }
+        let open = format!("GET /?token={}", server.token);
+        assert_eq!(server.send(&open, &headers, b"").status, 421, "{host}");
+    }
+    let mut twice = own.clone();
+    twice.push(format!("Host: 127.0.0.1:{port}"));
+    assert!([400, 421].contains(&server.send("GET /", &twice, b"").status));
+    server.stop();
+}
+
+#[test]
+fn requests_of_other_pages_are_refused() {
+    let server = Running::start(ServerOptions::default());
+    let own = server.own();
+    let port = server.port;
+    for origin in [
+        "http://evil.example".to_string(),
+        "null".into(),
+        format!("https://127.0.0.1:{port}"),
+        format!("http://127.0.0.1:{}", port ^ 1),
+        format!("http://127.0.0.1:{port}.evil.example"),
+    ] {
+        let headers = with(&own, "Origin", Some(&origin));
+        for request in [
+            "GET /api/state",
+            "POST /api/compare",
+            "POST /api/files?name=a",
+        ] {
+            let answer = server.send(request, &headers, b"");
+            assert_eq!(answer.status, 403, "{origin} {request}");
+            assert!(!answer.head.contains("access-control"), "{origin}");
+        }
+    }
+    // A request that changes something says where it comes from.
+    let headers = with(&own, "Origin", None);
+    assert_eq!(server.send("POST /api/compare", &headers, b"").status, 403);
+    for site in ["cross-site", "same-site"] {
+        let headers = with(&headers, "Sec-Fetch-Site", Some(site));
+        assert_eq!(server.send("GET /api/state", &headers, b"").status, 403);
+    }
+    let headers = with(&headers, "Sec-Fetch-Site", Some("none"));
+    assert_eq!(server.send("GET /", &headers, b"").status, 200);
+    server.stop();
+}
+
+#[test]
+fn every_answer_binds_the_browser() {
+    let server = Running::start(ServerOptions::default());
+    for path in [
+        "/",
+        "/style.css",
+        "/app.js",
+        "/partner.js",
+        "/picture.js",
+        "/api/state",
+        "/none",
+    ] {
+        let answer = server.send(&format!("GET {path}"), &server.own(), b"");
+        for header in [
+            "content-security-policy: default-src 'none'; script-src 'self'",
+            "frame-ancestors 'none'",
+            "x-content-type-options: nosniff",
+            "referrer-policy: no-referrer",
+            "cache-control: no-store",
+        ] {
+            assert!(answer.head.contains(header), "{path}: {header}");
+        }
+    }
+    let page = server.send("GET /", &server.own(), b"").body;
+    assert!(
+        !page.contains("http://") && !page.contains("https://"),
+        "{page}"
+    );
+    assert!(
+        !page.contains("<script>") && !page.contains("style="),
+        "{page}"
+    );
+    server.stop();
+}
+
+/// The first load: everything that the page asks for before a file is dropped.
+#[test]
+fn the_page_is_small() {
+    let server = Running::start(ServerOptions::default());
+    let own = server.own();
+    let start = Instant::now();
+    let paths = [
+        "/",
+        "/style.css",
+        "/app.js",
+        "/partner.js",
+        "/picture.js",
+        "/api/state",
+    ];
+    let sizes = paths.map(|path| {
+        let answer = server.send(&format!("GET {path}"), &own, b"");
+        assert_eq!(answer.status, 200, "{path}");
+        answer.head.len() + answer.body.len()
+    });
+    let all: usize = sizes.iter().sum();
+    println!("first load: {all} bytes in {:?}", start.elapsed());
+    assert!(all < 300_000, "{all} bytes");
+    server.stop();
+}
+
+#[test]
+fn uploads_are_bounded() {
+    let server = Running::start(ServerOptions::default());
+    let mut headers = server.own();
+    headers.push(format!("Content-Length: {}", (512_usize << 20) + 1));
+    let answer = server.send("POST /api/files?name=large.csv", &headers, &[b'x'; 1 << 16]);
+    assert!(answer.status == 413, "{}", answer.status);
+    // Forms are smaller.
+    let form = format!("{{\"name\": \"{}\"}}", "x".repeat(5 << 20));
+    assert_eq!(server.json("POST /api/folder", &form).status, 413);
+    assert!(server.state().contains("\"files\":[]"));
+    server.stop();
+}
+
+#[test]
+fn paths_do_not_leave_the_folder() {
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::write(
+        outside.path().join("secret.csv"),
+        "participant,scanpath\np,AB\n",
+    )
+    .unwrap();
+    let folder = outside.path().join("inside");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("a.csv"), "participant,scanpath\np,AB\nq,BA\n").unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(outside.path().join("secret.csv"), folder.join("link.csv")).unwrap();
+    let server = Running::start(ServerOptions {
+        folder: Some(folder),
+        ..ServerOptions::default()
+    });
+    let absolute = outside.path().join("secret.csv").display().to_string();
+    for name in [
+        "../secret.csv",
+        "..\\\\secret.csv",
+        "link.csv",
+        "/etc/passwd",
+        &absolute,
+        "",
+    ] {
+        let answer = server.json("POST /api/folder", &format!("{{\"name\": \"{name}\"}}"));
+        assert_eq!(answer.status, 422, "{name}: {}", answer.body);
+        assert!(
+            answer.body.contains("no such file"),
+            "{name}: {}",
+            answer.body
+        );
+    }
+    for path in [
+        "/../secret.csv",
+        "/api/images/../../secret.csv",
+        "/%2e%2e/secret.csv",
+        "/report/..%2f/x",
+    ] {
+        let answer = server.send(&format!("GET {path}"), &server.own(), b"");
+        assert!([400, 404, 422].contains(&answer.status), "{path}");
+    }
+    assert!(!server.state().contains("secret"));
+    assert_eq!(
+        server
+            .json("POST /api/folder", "{\"name\": \"a.csv\"}")
+            .status,
+        200
+    );
+    assert!(server.state().contains("\"scanpaths\":2"));
+    server.stop();
+}
+
+#[test]
+fn hostile_names_and_contents_are_data() {
+    let server = Running::start(ServerOptions::default());
+    let drop = |name: &str, body: &[u8]| {
+        server.send(&format!("POST /api/files?name={name}"), &server.own(), body)
+    };
+    // A key is refused wherever it is dropped, and never repeated.
+    let key = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIPRIVATE\n";
+    let answer = drop("key.pem", key.as_bytes());
+    assert_eq!(answer.status, 422);
+    assert!(!answer.body.contains("PRIVATE"), "{}", answer.body);
+    let table = "participant,stimulus,scanpath\n<script>alert(1)</script>,\"<img src=x onerror=alert(1)>\",ABC\n\u{202e}evil,s,ABD\n";
+    let name = "..%2F..%2F%3Cscript%3E%22%27%00%0A.csv";
+    assert_eq!(drop(name, table.as_bytes()).status, 200);
+    let state = server.state();
+    assert!(!state.contains("../"), "{state}");
+    let answer = server.send("GET /api/state", &server.own(), b"");
+    assert!(
+        answer.head.contains("content-type: application/json"),
+        "{}",
+        answer.head
+    );
+    // Broken files of every kind end in words.
+    for body in [
+        &b"\x89PNG\r\n\x1a\n broken"[..],
+        b"\xff\xd8\xff broken",
+        b"PK\x03\x04 zip",
+        b"%PDF-1.7",
+        b"\0\0\0\0",
+        b"{\"kind\": \"veilpath invitation\", \"version\": 9}",
+        b"{\"kind\": \"veilpath invitation\", \"plan\": {}}",
+        &[0xff; 4096],
+    ] {
+        let answer = drop("x", body);
+        assert!([200, 422].contains(&answer.status), "{}", answer.body);
+    }
+    for body in [
+        "",
+        "{",
+        "[]",
+        "{\"read\": 5}",
+        "{\"letters\": {\"grid\": \"0x0\"}}",
+        "{\"other\": {}}",
+    ] {
+        let answer = server.json("POST /api/options", body);
+        assert!(
+            (200..500).contains(&answer.status),
+            "{body}: {}",
+            answer.status
+        );
+    }
+    assert_eq!(server.send("GET /", &server.own(), b"").status, 200);
+    server.stop();
+}
+
+#[test]
+fn a_server_without_a_page_ends() {
+    let linger = Linger {
+        first: Duration::from_millis(300),
+        after: Duration::from_millis(100),
+    };
+    let server = Running::start(ServerOptions {
+        linger,
+        ..ServerOptions::default()
+    });
+    server.thread.join().unwrap().unwrap();
+
+    // With a page it goes on; when that is closed, it ends.
+    let server = Running::start(ServerOptions {
+        linger,
+        ..ServerOptions::default()
+    });
+    let mut page = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    let headers = server.own().join("\r\n");
+    write!(page, "GET /api/events HTTP/1.1\r\n{headers}\r\n\r\n").unwrap();
+    let mut start = [0; 12];
+    page.read_exact(&mut start).unwrap();
+    assert_eq!(&start, b"HTTP/1.1 200");
+    std::thread::sleep(Duration::from_millis(1500));
+    assert!(!server.thread.is_finished());
+    page.shutdown(std::net::Shutdown::Both).unwrap();
+    drop(page);
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !server.thread.is_finished() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(server.thread.is_finished());
+}

@@ -1,0 +1,580 @@
+// The page of Veilpath: loads the state of the program, shows one step of it, and sends back what is changed.
+import { Picture } from "/picture.js";
+import { partnerStep } from "/partner.js";
+
+export const state = { now: null };
+const body = document.createElement("div");
+const pictureBox = document.createElement("section");
+const reportBox = document.createElement("section");
+const main = document.getElementById("step");
+const titles = { data: "Data", encode: "Encode", compare: "Compare here", partner: "With a partner" };
+let shown = "";
+let reportShown = "";
+
+/** An element with attributes, listeners (functions) and children; texts are texts. */
+export function h(tag, attributes, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (typeof value === "function") element.addEventListener(name, value);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
+  }
+  element.append(...children.flat(9).filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+/** Sends a request; a refusal becomes an error with its words. */
+export async function ask(path, { method = "POST", json, bytes } = {}) {
+  const options = { method, headers: {} };
+  if (json !== undefined) {
+    options.body = JSON.stringify(json);
+    options.headers["content-type"] = "application/json";
+  } else if (bytes !== undefined) options.body = bytes;
+  let answer;
+  try {
+    answer = await fetch(path, options);
+  } catch {
+    throw { message: "The program has ended.", advice: "Start Veilpath again; files on this page have to be dropped again." };
+  }
+  if (answer.status === 413) throw { message: "This file is larger than 512 MB.", advice: "Start “veilpath ui FOLDER”: files of that folder are read from the disk." };
+  const type = answer.headers.get("content-type") ?? "";
+  const value = type.startsWith("application/json") ? await answer.json() : await answer.arrayBuffer();
+  if (!answer.ok) throw value.problem ?? { message: `The program answered ${answer.status}.`, advice: "" };
+  return value;
+}
+
+/** Runs something that may be refused, and says why. */
+export async function attempt(work) {
+  const alert = document.getElementById("alert");
+  try {
+    await work();
+    alert.replaceChildren();
+  } catch (problem) {
+    alert.replaceChildren(problemBox(problem));
+    alert.scrollIntoView({ block: "nearest" });
+  }
+}
+
+export function say(text) {
+  document.getElementById("status").textContent = text;
+}
+
+export function problemBox(problem) {
+  if (!problem) return null;
+  if (!problem.message) problem = { message: String(problem), advice: "" };
+  return h("div", { class: "warning problem" }, h("strong", null, problem.message), problem.advice ? h("p", null, problem.advice) : null);
+}
+
+/** Texts with a label above an input; `field` is the name that problems use. */
+export function box(id, label, input, { help, field, wide } = {}) {
+  const wrong = field && state.now?.problem?.fields?.includes(field);
+  input.id = id;
+  if (wrong) input.setAttribute("aria-invalid", "true");
+  if (help) input.setAttribute("aria-describedby", `${id}-help`);
+  return h("div", { class: `field${wrong ? " wrong" : ""}${wide ? " wide" : ""}` }, h("label", { for: id }, label), input, help ? h("small", { id: `${id}-help` }, help) : null);
+}
+
+export function select(value, choices, change) {
+  const input = h("select", { change: () => change(input.value) }, choices.map(([name, title]) => h("option", { value: name, selected: name === (value ?? "") }, title)));
+  return input;
+}
+
+export function text(value, change, attributes) {
+  const input = h("input", { type: "text", value: value ?? "", autocomplete: "off", spellcheck: "false", ...attributes, change: () => change(input.value) });
+  return input;
+}
+
+export function check(id, label, value, change) {
+  const input = h("input", { type: "checkbox", id, checked: value, change: () => change(input.checked) });
+  return h("label", { class: "check", for: id }, input, " ", label);
+}
+
+/** The command that does the same, to copy. */
+export function commandBox(lines, note) {
+  const code = lines.join("\n");
+  if (!code) return null;
+  const button = h("button", { type: "button", click: async () => {
+    await navigator.clipboard?.writeText(code).then(() => say("Copied."), () => say("The browser does not allow copying; select the text."));
+  } }, "Copy");
+  return h("details", { class: "command" }, h("summary", null, "The same on the command line"), h("div", { class: "scroll" }, h("pre", { tabindex: "0" }, code)), note ? h("p", { class: "note" }, note) : null, button);
+}
+
+export const count = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+export const bytes = (size) => size < 1e3 ? `${size} B` : size < 1e6 ? `${(size / 1e3).toFixed(1)} kB` : `${(size / 1e6).toFixed(1)} MB`;
+
+// Changes of options: one request at a time, and the newest values win.
+let pending = null;
+let sending = false;
+export function change(options) {
+  pending = { ...pending, ...options };
+  Object.assign(state.now, options);
+  if (!sending) flush();
+}
+async function flush() {
+  sending = true;
+  while (pending) {
+    const options = pending;
+    pending = null;
+    await attempt(() => ask("/api/options", { json: options }));
+  }
+  sending = false;
+  if (missed) refresh();
+}
+let missed = false;
+
+// The steps.
+
+function dataStep(now) {
+  const gaze = now.files.filter((file) => ["gaze", "unknown", "cohort"].includes(file.kind));
+  const others = now.files.filter((file) => !gaze.includes(file));
+  return [
+    dropZone(now),
+    now.problem ? problemBox(now.problem) : null,
+    gaze.length ? h("section", null, h("h2", null, "Files"), fileTable(now, gaze), others.length ? pictureTable(now, others) : null, cohortLines(now)) : null,
+    !gaze.length && others.length ? h("section", null, h("h2", null, "Pictures"), pictureTable(now, others)) : null,
+    now.files.some((file) => file.kind === "gaze" || file.kind === "unknown") ? readForm(now) : null,
+    commandBox(now.commands.encode),
+    gaze.length && !now.problem ? h("p", { class: "next" }, h("a", { class: "button primary", href: "#encode" }, "Next: encode")) : null,
+  ];
+}
+
+export async function addFiles(files) {
+  let number = 0;
+  for (const file of files) {
+    number += 1;
+    say(`Reading ${file.name} (${number} of ${files.length})…`);
+    await attempt(() => ask(`/api/files?name=${encodeURIComponent(file.name)}`, { bytes: file }));
+  }
+  say(files.length ? `${count(files.length, "file")} read.` : "");
+}
+
+/** Files of a dropped folder, too. */
+async function dropped(transfer) {
+  const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+  if (!entries.some((entry) => entry.isDirectory)) return [...transfer.files];
+  const files = [];
+  const walk = async (entry) => {
+    if (entry.isFile) files.push(await new Promise((good, bad) => entry.file(good, bad)));
+    else {
+      const reader = entry.createReader();
+      for (;;) {
+        const part = await new Promise((good, bad) => reader.readEntries(good, bad));
+        if (!part.length) break;
+        for (const inner of part) await walk(inner);
+      }
+    }
+  };
+  for (const entry of entries) await walk(entry);
+  return files.filter((file) => !file.name.startsWith("."));
+}
+
+function dropZone(now) {
+  const input = h("input", { type: "file", id: "files", multiple: true, class: "visually-hidden", change: () => addFiles([...input.files]) });
+  const folder = h("input", { type: "file", id: "folder", webkitdirectory: true, multiple: true, class: "visually-hidden", change: () => addFiles([...input.files, ...folder.files].filter((file) => !file.name.startsWith("."))) });
+  const fromFolder = now.folder && now.folder.files.length ? box("folder-file", `From the folder “${now.folder.name}”`, select("", [["", "Choose a file…"], ...now.folder.files.map((name) => [name, name])], (name) => name && attempt(() => ask("/api/folder", { json: { name } })))) : null;
+  return h("section", { class: "drop", id: "drop" },
+    h("h2", null, "Drop your recordings here"),
+    h("p", null, "Fixations or gaze of EyeLink, Tobii, SMI, Pupil Labs, Gazepoint and others, tables, or cohort files; pictures of the stimuli as PNG or JPEG; a partner’s invitation. Nothing is uploaded: the files go to the program on this machine."),
+    h("div", { class: "row" },
+      input, h("label", { class: "button primary", for: "files" }, "Choose files"),
+      folder, h("label", { class: "button", for: "folder" }, "Choose a folder"),
+      now.files.length ? null : h("button", { type: "button", id: "example", click: example }, "Try it with made-up data")),
+    fromFolder);
+}
+
+/** Twelve made-up participants in two groups who look at two pictures, for a first try. */
+async function example() {
+  let seed = 7;
+  const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
+  const lines = ["participant,group,stimulus,x,y,duration"];
+  for (let person = 1; person <= 12; person += 1) {
+    const group = person % 2 ? "expert" : "novice";
+    for (const scene of ["scene-1", "scene-2"]) {
+      const targets = group === "expert" ? [[300, 200], [980, 220], [640, 520]] : [[640, 360], [420, 420], [860, 300]];
+      const steps = 10 + Math.floor(random() * 8);
+      for (let step = 0; step < steps; step += 1) {
+        const [x, y] = targets[(step + (scene === "scene-2" ? 1 : 0)) % 3];
+        const place = [x + (random() + random() - 1) * 260, y + (random() + random() - 1) * 180];
+        lines.push(`${group}-${person},${group},${scene},${place.map((part) => part.toFixed(1)).join(",")},${Math.round(150 + random() * 300)}`);
+      }
+    }
+  }
+  change({ read: { ...state.now.read, screen: "1280x720" } });
+  await addFiles([new File([lines.join("\n") + "\n"], "made-up.csv")]);
+}
+
+const reasons = {
+  lost: "no coordinates", outside: "outside the stimulus", "no-aoi": "in no area", invalid: "marked invalid", "other-event": "another event",
+  "other-eye": "the other eye", "same-fixation": "same fixation again", "negative-duration": "negative duration", "no-stimulus": "no stimulus",
+  "first-fixation": "first fixation", "too-short": "too short",
+};
+
+function fileTable(now, files) {
+  const summaries = now.cohorts.flatMap((cohort) => cohort?.summary?.files ?? []);
+  const rows = files.map((file) => {
+    const summary = summaries.find((it) => it.file === file.reader_name);
+    const wrong = now.problem?.file === file.reader_name;
+    const drops = Object.entries(summary?.dropped ?? {}).map(([reason, rows]) => `${rows.toLocaleString("en")} ${reasons[reason] ?? reason}`);
+    const side = select(String(file.side), [["0", "first"], ["1", "second"]], (side) => attempt(() => ask(`/api/files/${file.id}`, { json: { side: Number(side) } })));
+    side.id = `side-${file.id}`;
+    side.setAttribute("aria-label", `Cohort of ${file.name}`);
+    return h("tr", { class: wrong ? "wrong" : null },
+      h("th", { scope: "row" }, file.name, h("small", null, bytes(file.size))),
+      h("td", null, summary?.title ?? file.title),
+      h("td", { class: "number" }, summary ? `${summary.rows_used.toLocaleString("en")} of ${summary.rows_read.toLocaleString("en")}` : "–"),
+      h("td", null, drops.length ? drops.join(", ") : summary ? "none" : wrong ? "cannot be read yet" : "–"),
+      h("td", null, summary?.assumed?.length ? h("ul", { class: "plain" }, summary.assumed.map((it) => h("li", null, it.text))) : "–"),
+      h("td", null, side),
+      h("td", null, removeButton(file)));
+  });
+  return h("div", { class: "scroll" }, h("table", { class: "files" },
+    h("caption", null, "What was read, and what was assumed"),
+    h("thead", null, h("tr", null, ["File", "Format", "Rows used", "Rows dropped", "Assumed", "Cohort", ""].map((title, at) => h("th", { scope: "col", class: at === 2 ? "number" : null }, title || h("span", { class: "visually-hidden" }, "Remove"))))),
+    h("tbody", null, rows)));
+}
+
+const removeButton = (file) => h("button", { type: "button", id: `remove-${file.id}`, "aria-label": `Remove ${file.name}`, click: () => attempt(() => ask(`/api/files/${file.id}`, { method: "DELETE" })) }, "Remove");
+
+function pictureTable(now, files) {
+  const stimuli = now.stimuli.filter((it) => it.name !== null).map((it) => [it.name, it.name]);
+  return h("ul", { class: "plain pictures" }, files.map((file) => {
+    const choose = select(file.stimulus ?? guess(file, now), [["", "all stimuli"], ...stimuli], (stimulus) => attempt(() => ask(`/api/files/${file.id}`, { json: { stimulus } })));
+    choose.id = `stimulus-${file.id}`;
+    choose.setAttribute("aria-label", `Stimulus of ${file.name}`);
+    return h("li", { class: "row" }, h("strong", null, file.name), file.kind === "image" ? [" shows ", choose] : ` (${file.title})`, removeButton(file));
+  }));
+}
+
+/** The stimulus that a picture's name contains. */
+export function guess(file, now) {
+  const stem = file.name.replace(/\.[^.]*$/, "").toLowerCase();
+  const found = now.stimuli.find((it) => it.name !== null && it.name.replace(/\.[^.]*$/, "").toLowerCase() === stem);
+  return found?.name ?? "";
+}
+
+function cohortLines(now) {
+  return now.cohorts.map((cohort, side) => cohort && h("div", { class: "cohort" },
+    h("p", null, h("strong", null, side ? "Second cohort: " : "First cohort: "), `${count(cohort.scanpaths, "scanpath")} of ${count(cohort.participants, "participant")}`,
+      Object.keys(cohort.groups).length ? `; groups: ${Object.entries(cohort.groups).map(([name, size]) => `${name} (${size})`).join(", ")}` : "", "."),
+    cohort.notes.length || cohort.remarks.length ? h("ul", { class: "notes" }, cohort.notes.map((note) => h("li", null, note.text)), cohort.remarks.map((note) => h("li", null, note))) : null));
+}
+
+const known = ["participant", "group", "stimulus", "x", "y", "duration", "start"];
+
+function readForm(now) {
+  const read = now.read;
+  const set = (name) => (value) => change({ read: { ...state.now.read, [name]: value } });
+  const files = now.cohorts.flatMap((cohort) => cohort?.summary?.files ?? []);
+  const columns = [...new Set(files.flatMap((file) => [...(file.columns?.used ?? []).map((it) => it.column), ...(file.columns?.not_used ?? [])]))];
+  const used = new Map(files.flatMap((file) => (file.columns?.used ?? []).map((it) => [it.role, it.column])));
+  const roles = [...new Set([...known, ...used.keys(), ...Object.keys(read.columns)])];
+  const labels = [...new Set(files.flatMap((file) => Object.keys(file.left_out)))];
+  const column = (role) => {
+    const value = read.columns[role] ?? "";
+    const choose = (name) => change({ read: { ...state.now.read, columns: { ...state.now.read.columns, [role]: name } } });
+    const automatic = used.has(role) && !value ? `automatic: ${used.get(role)}` : "automatic";
+    const input = columns.length ? select(value, [["", automatic], ...columns.map((name) => [name, name])], choose) : text(value, choose, { placeholder: "automatic" });
+    return box(`column-${role}`, role, input, { field: { participant: "participant-column", stimulus: "stimulus-column", group: "group-column", x: "place-columns", y: "place-columns" }[role] });
+  };
+  const hasColumns = columns.length || now.problem?.fields?.some((field) => field.endsWith("columns"));
+  return h("section", { id: "reading" }, h("h2", null, "What the files do not say"),
+    h("p", { class: "note" }, "Veilpath guesses the rest from the files. Change what it got wrong."),
+    h("div", { class: "fields" },
+      box("read-screen", "Screen or stimulus, in pixels", text(read.screen, set("screen"), { placeholder: "1280x720", inputmode: "text" }), { field: "screen" }),
+      box("read-units", "Unit of coordinates", select(read.units, [["", "automatic"], ...now.units], set("units")), { field: "units" }),
+      box("read-time-unit", "Unit of times", select(read.time_unit, [["", "automatic"], ["s", "seconds"], ["ms", "milliseconds"], ["us", "microseconds"], ["ns", "nanoseconds"]], set("time_unit")), { field: "time-unit" }),
+      box("read-format", "Format", select(read.format, [["", "automatic"], ...now.formats.map((it) => [it.name, it.title])], set("format")), { field: "format" }),
+      box("read-events", "Events to use", text(read.events, set("events"), { placeholder: "fixations" }), { field: "events", help: labels.length ? `“all”, or labels: ${labels.join(", ")}` : "“all”, or labels of the file" }),
+      box("read-rows", "Rows to use", select(read.rows, [["", "automatic"], ["fixations", "fixations"], ["samples", "gaze samples"]], set("rows")), { field: "rows" })),
+    hasColumns ? h("details", { open: now.problem?.fields?.some((field) => field.endsWith("columns") || field.endsWith("column")) }, h("summary", null, "Columns"), h("div", { class: "fields" }, roles.map(column))) : null,
+    h("details", { open: ["screen-cm", "distance", "rate", "eye", "flip-y", "name-template", "participant", "stimulus"].some((field) => now.problem?.fields?.includes(field)) }, h("summary", null, "More"),
+      h("div", { class: "fields" },
+        box("read-eye", "Eye", select(read.eye, [["", "left if recorded"], ["left", "left"], ["right", "right"]], set("eye")), { field: "eye" }),
+        box("read-screen-cm", "Screen, in centimetres", text(read.screen_cm, set("screen_cm"), { placeholder: "52x29" }), { field: "screen-cm" }),
+        box("read-distance", "Eye to screen, in centimetres", text(read.distance, set("distance"), { placeholder: "60" }), { field: "distance" }),
+        box("read-rate", "Samples per second", text(read.rate, set("rate"), { placeholder: "from the times" }), { field: "rate" }),
+        box("read-file-name", "Names in file names", text(read.file_name, set("file_name"), { placeholder: "{stimulus}_p{participant}" }), { field: "name-template" }),
+        box("read-participant", "Participant, if no file says", text(read.participant, set("participant")), { field: "participant" }),
+        box("read-stimulus", "Stimulus, if no file says", text(read.stimulus, set("stimulus")), { field: "stimulus" })),
+      check("read-flip-y", "The vertical axis points the other way", read.flip_y, set("flip_y"))));
+}
+
+function encodeStep(now) {
+  const hasGaze = now.files.some((file) => file.kind === "gaze" || file.kind === "unknown");
+  const ready = now.cohorts.some((cohort) => cohort);
+  if (!hasGaze && !ready) return [h("section", null, h("p", null, "There are no recordings yet."), h("a", { class: "button primary", href: "#data" }, "To the data"))];
+  return [
+    now.problem ? problemBox(now.problem) : null,
+    hasGaze ? letterForm(now) : h("section", null, h("p", null, "A cohort file is encoded already.")),
+    lettersTable(now),
+    commandBox(now.commands.encode, now.letters.placing === "areas" ? "areas.csv is the file of areas below the picture." : null),
+    ready ? h("p", { class: "next" }, h("a", { class: "button primary", href: "#compare" }, "Next: compare here"), " ", h("a", { class: "button", href: "#partner" }, "or with a partner")) : null,
+  ];
+}
+
+function slider(id, label, value, { min, max, step, unit }, name) {
+  const output = h("output", { for: id }, `${value}${unit}`);
+  const move = () => {
+    output.textContent = `${input.value}${unit}`;
+    letters({ [name]: name === "velocity" || name === "dispersion" ? `${input.value}${unit.trim().replace("°", "deg").replace("/s", "")}` : input.value });
+  };
+  const input = h("input", { type: "range", min, max, step, value, input: move });
+  return box(id, [label, " ", output], input);
+}
+
+const letters = (values) => change({ letters: { ...state.now.letters, ...values } });
+
+function letterForm(now) {
+  const form = now.letters;
+  const [columns, rows] = form.grid.split("x").map(Number);
+  const raw = now.cohorts.some((cohort) => cohort?.summary?.data?.gaze) || form.detect !== "runs";
+  const side = (id, label, value, make) => {
+    const output = h("output", { for: id }, String(value));
+    const input = h("input", { type: "range", min: 1, max: 30, value, input: () => {
+      output.textContent = input.value;
+      const grid = make(Number(input.value));
+      picture.setGrid(grid);
+      letters({ grid });
+    } });
+    return box(id, [label, " ", output], input, { field: "grid" });
+  };
+  const place = (value, label) => {
+    const input = h("input", { type: "radio", name: "placing", id: `placing-${value}`, value, checked: form.placing === value, change: () => letters({ placing: value }) });
+    return h("label", { class: "check", for: `placing-${value}` }, input, " ", label);
+  };
+  const now_grid = () => state.now.letters.grid.split("x").map(Number);
+  const unit = (value, fallback) => (value.match(/(px|deg)$/)?.[1] ?? fallback) === "px" ? "px" : "deg";
+  const number = (value, fallback) => Number(value.replace(/[a-z ]/g, "")) || fallback;
+  const lengthUnit = (name, current, change_to) => box(`unit-${name}`, "Unit", select(current, [["deg", "degrees"], ["px", "pixels"]], change_to), { field: name });
+  return h("section", { id: "letters" }, h("h2", null, "From places to letters"),
+    h("fieldset", null, h("legend", null, "What a letter is"), place("grid", "A cell of a grid"), place("areas", "An area of interest, drawn on the picture"), place("column", "An area that the files name in a column")),
+    form.placing === "grid" ? h("div", { class: "fields" },
+      side("grid-columns", "Columns", columns, (value) => `${value}x${now_grid()[1]}`),
+      side("grid-rows", "Rows", rows, (value) => `${now_grid()[0]}x${value}`),
+      box("outside", "Points outside", select(form.outside, [["drop", "are dropped"], ["clamp", "go to the nearest cell"]], (outside) => letters({ outside })))) : null,
+    raw ? h("div", null, h("h3", null, "Raw gaze"),
+      h("div", { class: "fields" },
+        box("detect", "Becomes", select(form.detect, [["runs", "runs in the same cell or area"], ["ivt", "fixations by velocity (I-VT)"], ["idt", "fixations by dispersion (I-DT)"]], (detect) => letters({ detect })), { field: "detect" }),
+        form.detect === "runs" ? [
+          slider("min-dwell", "Shortest stay", form.min_dwell || 100, { min: 10, max: 500, step: 10, unit: " ms" }, "min_dwell"),
+          slider("max-gap", "Longest gap", form.max_gap || 75, { min: 0, max: 300, step: 5, unit: " ms" }, "max_gap")] : null,
+        form.detect === "ivt" ? [
+          slider("velocity", "Fastest fixation", number(form.velocity, unit(form.velocity, "deg") === "px" ? 800 : 20), unit(form.velocity, "deg") === "px" ? { min: 50, max: 3000, step: 50, unit: " px/s" } : { min: 5, max: 150, step: 1, unit: " °/s" }, "velocity"),
+          lengthUnit("velocity", unit(form.velocity, "deg"), (to) => letters({ velocity: to === "px" ? "800px" : "20deg" }))] : null,
+        form.detect === "idt" ? [
+          slider("dispersion", "Widest fixation", number(form.dispersion, unit(form.dispersion, "deg") === "px" ? 40 : 1), unit(form.dispersion, "deg") === "px" ? { min: 5, max: 200, step: 1, unit: " px" } : { min: 0.2, max: 5, step: 0.1, unit: " °" }, "dispersion"),
+          lengthUnit("dispersion", unit(form.dispersion, "deg"), (to) => letters({ dispersion: to === "px" ? "40px" : "1deg" }))] : null,
+        form.detect === "runs" ? null : slider("min-duration", "Shortest fixation", form.min_duration || 100, { min: 20, max: 500, step: 10, unit: " ms" }, "min_duration"))) : null,
+    h("details", { open: Boolean(form.bin) || form.drop_empty || form.keep_fixations }, h("summary", null, "More"),
+      h("div", { class: "fields" }, box("bin", "Repeat letters every … ms (ScanMatch)", text(form.bin, (bin) => letters({ bin }), { placeholder: "off", inputmode: "numeric" }), { field: "bin" })),
+      check("drop-empty", "Leave out empty scanpaths", form.drop_empty, (drop_empty) => letters({ drop_empty })),
+      check("keep-fixations", "Keep fixations, for metrics that compare places or durations", form.keep_fixations, (keep_fixations) => letters({ keep_fixations }))));
+}
+
+function lettersTable(now) {
+  const parts = now.cohorts.map((cohort, side) => cohort && h("div", null,
+    h("p", null, h("strong", null, side ? "Second cohort: " : "First cohort: "), `${count(cohort.scanpaths, "scanpath")}, alphabet ${cohort.alphabet}. `, h("a", { href: `/api/cohorts/${side}`, download: "" }, "Save the cohort file")),
+    h("div", { class: "scroll letters-box", tabindex: "0", role: "region", "aria-label": "Letters" }, h("table", { class: "letters-table" },
+      h("thead", null, h("tr", null, ["Participant", "Stimulus", "Length", "Letters"].map((title) => h("th", { scope: "col" }, title)))),
+      h("tbody", null, cohort.entries.map((entry) => h("tr", null, h("th", { scope: "row" }, entry.participant), h("td", null, entry.stimulus ?? "–"), h("td", { class: "number" }, String(entry.length)), h("td", null, h("code", null, entry.letters || "(empty)"))))))),
+    cohort.scanpaths > cohort.entries.length ? h("p", { class: "note" }, `The first ${cohort.entries.length} are shown.`) : null,
+    cohort.notes.length ? h("ul", { class: "notes" }, cohort.notes.map((note) => h("li", null, note.text))) : null));
+  return parts.some(Boolean) ? h("section", null, h("h2", null, "Letters"), parts) : null;
+}
+
+export const metrics = {
+  levenshtein: ["Levenshtein distance", "How many letters have to be inserted, deleted or replaced to turn one scanpath into the other.", []],
+  scanmatch: ["ScanMatch", "Aligns two scanpaths so that nearby grid cells match, and gives a similarity up to 1.", [["gap", "Gap value"], ["threshold", "Threshold in cells"]]],
+  "needleman-wunsch": ["Needleman–Wunsch", "The cost of the best alignment of the whole scanpaths, with costs of your choice.", [["gap", "Cost of a gap"], ["mismatch", "Cost of a replacement"]]],
+  "smith-waterman": ["Smith–Waterman", "The best score of parts of the two scanpaths: finds a common piece.", [["reward", "Equal letters"], ["mismatch", "Different letters"], ["gap", "Cost of a gap"]]],
+  "sequence-score": ["Sequence score", "The longest common order of letters, as a part of the longer scanpath.", []],
+  dtw: ["Dynamic time warping", "How far two paths are apart if one may wait for the other.", []],
+  frechet: ["Discrete Fréchet distance", "The shortest leash with which two walkers can follow the two paths.", []],
+  hausdorff: ["Hausdorff distance", "How far the most remote place of one path is from the other path.", []],
+  crqa: ["Cross-recurrence", "How often, and in which order, both look at the same places.", [["radius", "Radius in cells"], ["line", "Shortest line"]]],
+  scasim: ["ScaSim", "Differences of places and durations of fixations, in visual angle. Needs fixations.", []],
+  multimatch: ["MultiMatch", "Five similarities: shape, length, direction, position and duration. Needs fixations.", []],
+  subsmatch: ["SubsMatch", "How often short sequences of letters occur in both.", [["window", "Letters of a sequence"]]],
+};
+
+/** The boxes of a plan. `set` gets the changed plan. */
+export function planBoxes(plan, set, id, withPartner) {
+  const [, sentence, numbers] = metrics[plan.metric] ?? ["", "", []];
+  const number = (name, label) => box(`${id}-${name}`, label, text(plan.numbers[name] ?? "", (value) => {
+    const numbers = { ...plan.numbers };
+    if (value.trim() === "") delete numbers[name];
+    else if (Number.isFinite(Number(value))) numbers[name] = Number(value);
+    else return attempt(() => { throw { message: `“${value}” is not a number.`, advice: "" }; });
+    set({ ...plan, numbers });
+  }, { placeholder: "default", inputmode: "decimal" }));
+  return h("div", { class: "fields" },
+    box(`${id}-metric`, "Metric", select(plan.metric, Object.entries(metrics).map(([name, [title]]) => [name, title]), (metric) => set({ ...plan, metric, numbers: {}, substitution: null })), { help: sentence }),
+    plan.metric === "needleman-wunsch" ? box(`${id}-substitution`, "Cost of a replacement grows with", select(plan.substitution ?? "", [["", "nothing: one cost"], ["manhattan", "the distance of cells, in steps"], ["euclidean", "the distance of cells"]], (value) => set({ ...plan, substitution: value || null, numbers: {} }))) : null,
+    numbers.filter(([name]) => !(name === "mismatch" && plan.substitution)).map(([name, label]) => number(name, label)),
+    box(`${id}-pairs`, "Pairs of scanpaths", select(plan.pairs, [["same-stimulus", "of the same stimulus"], ["all", "all"]], (pairs) => set({ ...plan, pairs }))),
+    withPartner ? box(`${id}-reveal`, "What comes out", select(plan.reveal, [
+      ["score", "the score of each pair"], ["mean", "the mean of each stimulus"], ["mean:overall", "one mean"], ["groups", "the mean of each pair of groups"],
+      ["test:groups", "a test: do groups differ?"], ["test:sites", "a test: do the two sites differ?"], ["nearest:5,rate", "how often the nearest neighbours are of the same group"], ["histogram:20", "a histogram"],
+      ...(["score", "mean", "mean:overall", "groups", "test:groups", "test:sites", "nearest:5,rate", "histogram:20"].includes(plan.reveal) ? [] : [[plan.reveal, plan.reveal]])], (reveal) => set({ ...plan, reveal })), { help: plan.reveal === "score" ? "Both sides learn a number for every pair of scanpaths." : "Nobody learns anything about single pairs." }) : null,
+    withPartner ? box(`${id}-reveal-to`, "Who learns it", select(plan.reveal_to, [["both", "both sides"], ["host", "only the host"], ["join", "only the joining side"]], (reveal_to) => set({ ...plan, reveal_to }))) : null,
+    withPartner ? box(`${id}-engine`, "Engine", select(plan.engine, [["auto", "automatic"], ["garbled", "garbled circuits"], ["shares", "secret sharing"]], (engine) => set({ ...plan, engine }))) : null);
+}
+
+function compareStep(now) {
+  const split = now.files.every((file) => file.side === 0);
+  if (!now.cohorts[0]) return [h("section", null, h("p", null, "There is no cohort to compare yet."), h("a", { class: "button primary", href: "#data" }, "To the data"))];
+  const save = (values) => attempt(() => ask("/api/plan", { json: { plan: now.plan, compare: now.compare, ...values } }));
+  const set = (name) => (value) => save({ compare: { ...now.compare, [name]: value } });
+  const running = now.job?.running;
+  return [
+    h("section", null, h("h2", null, "Two cohorts on this machine"),
+      h("p", null, split ? "All files are in the first cohort, so its participants are split into two halves at random. To compare two cohorts, move files to the second one under Data." : `${now.cohorts[0].name} with ${now.cohorts[1]?.name ?? "the second cohort"}.`),
+      planBoxes(now.plan, (plan) => save({ plan }), "plan", false),
+      h("div", { class: "fields" },
+        split ? box("seed", "Seed of the split", text(now.compare.seed, set("seed"), { inputmode: "numeric" })) : null,
+        box("first-name", "Name of the first cohort", text(now.compare.first, set("first"), { placeholder: split ? "half a" : "first" })),
+        box("second-name", "Name of the second cohort", text(now.compare.second, set("second"), { placeholder: split ? "half b" : "second" }))),
+      check("sites", "Also test whether the two cohorts differ", now.compare.sites, set("sites")),
+      h("p", null, h("button", { type: "button", class: "primary", id: "compare", disabled: running, click: () => attempt(() => ask("/api/compare")) }, "Compare")),
+      running ? progressBar() : null,
+      problemBox(now.job?.problem)),
+    resultBox(now, false),
+    commandBox(now.commands.compare),
+  ];
+}
+
+export function progressBar() {
+  return h("div", { class: "progress" }, h("progress", { id: "progress", max: "1", "aria-label": "Progress" }), h("span", { id: "progress-text" }, "Starting…"));
+}
+
+/** The result in words; the report is below. */
+export function resultBox(now, withPartner) {
+  const result = now.result;
+  if (!result || result.with_partner !== withPartner) return null;
+  const link = (kind, title) => h("a", { class: "button", href: `/api/exports/${kind}`, download: "" }, title);
+  return h("section", { id: "result" }, h("h2", null, "Result"),
+    result.answers ? h("pre", { class: "words", tabindex: "0" }, result.answers.trim()) : null,
+    h("pre", { class: "words", tabindex: "0" }, result.summary.trim()),
+    result.statistics ? [h("h3", null, "Statistics"), h("pre", { class: "words", tabindex: "0" }, result.statistics.trim())] : null,
+    result.notes.length ? h("ul", { class: "notes" }, result.notes.map((note) => h("li", null, note))) : null,
+    h("div", { class: "row exports" }, h("span", null, "Save as"), link("csv", "CSV"), link("json", "JSON"), link("html", "HTML report"), !result.has_pairs ? null : [link("svg", "SVG"), link("png", "PNG")], result.statistics ? link("statistics", "Statistics (CSV)") : null));
+}
+
+function showReport(now, step) {
+  const wanted = now.result && (step === "compare" || step === "partner") && now.result.with_partner === (step === "partner") ? now.result : null;
+  reportBox.hidden = !wanted;
+  const key = wanted ? `${wanted.id}` : "";
+  if (!wanted || key === reportShown) return;
+  reportShown = key;
+  const frame = h("iframe", { title: "Report", sandbox: "allow-scripts", src: `/report/${wanted.id}/plain` });
+  const own = wanted.can_show_own ? check("own", "Also draw my own scanpaths (do not give such a page away)", false, (show) => frame.setAttribute("src", `/report/${wanted.id}/${show ? "own" : "plain"}`)) : null;
+  reportBox.replaceChildren(h("h2", null, "Report"), own ?? "", frame);
+}
+
+// Everything together.
+
+const steps = { data: dataStep, encode: encodeStep, compare: compareStep, partner: partnerStep };
+const picture = new Picture(pictureBox, { h, ask, attempt, letters, state, say, guess });
+
+function current() {
+  const name = location.hash.slice(1);
+  return steps[name] ? name : "data";
+}
+
+function show(force) {
+  const now = state.now;
+  const step = current();
+  for (const name of Object.keys(steps)) {
+    const link = document.getElementById(`to-${name}`);
+    if (name === step) link.setAttribute("aria-current", "step");
+    else link.removeAttribute("aria-current");
+  }
+  document.title = `${titles[step]} – Veilpath`;
+  const signature = step + JSON.stringify({ ...now, folder: null });
+  if (force || signature !== shown) {
+    shown = signature;
+    const active = document.activeElement;
+    const kept = active?.id && body.contains(active) ? { id: active.id, value: active.type === "text" || active.type === "range" || active.tagName === "TEXTAREA" ? active.value : null, start: active.type === "text" ? active.selectionStart : null } : null;
+    const open = new Set([...body.querySelectorAll("details[open]")].map((it) => it.firstChild?.textContent));
+    body.replaceChildren(...[steps[step](now)].flat(9).filter(Boolean));
+    for (const details of body.querySelectorAll("details")) if (open.has(details.firstChild?.textContent)) details.open = true;
+    const again = kept && document.getElementById(kept.id);
+    if (again) {
+      if (kept.value !== null && again.value !== kept.value) again.value = kept.value;
+      again.focus({ preventScroll: true });
+      if (kept.start !== null) again.setSelectionRange?.(kept.start, kept.start);
+    }
+  }
+  const traced = now.stimuli.some((it) => it.points > 0);
+  pictureBox.hidden = !(step === "encode" && traced);
+  if (!pictureBox.hidden) picture.update(now);
+  showReport(now, step);
+  main.setAttribute("aria-busy", "false");
+}
+
+let loading = false;
+let again = false;
+export async function refresh() {
+  // A slider that is being moved is ahead of the program.
+  if (pending) { missed = true; return; }
+  missed = false;
+  if (loading) { again = true; return; }
+  loading = true;
+  do {
+    again = false;
+    await attempt(async () => {
+      const now = await ask("/api/state", { method: "GET" });
+      if (!pending) { state.now = now; show(); }
+    });
+  } while (again);
+  loading = false;
+}
+
+function progress({ done, total, seconds_left }) {
+  const bar = document.getElementById("progress");
+  if (!bar) return;
+  bar.value = total ? done / total : 0;
+  const left = seconds_left === null ? "" : seconds_left < 90 ? `, about ${Math.ceil(seconds_left)} s left` : `, about ${Math.ceil(seconds_left / 60)} min left`;
+  document.getElementById("progress-text").textContent = `${Math.floor((total ? done / total : 0) * 100)} %${left}`;
+}
+
+function listen() {
+  const events = new EventSource("/api/events");
+  let wasOpen = false;
+  events.addEventListener("open", () => { if (wasOpen) { document.getElementById("alert").replaceChildren(); refresh(); } wasOpen = true; });
+  events.addEventListener("message", (message) => {
+    const event = JSON.parse(message.data);
+    if (event.event === "changed") refresh();
+    if (event.event === "progress") progress(event);
+  });
+  events.addEventListener("error", () => document.getElementById("alert").replaceChildren(problemBox({ message: "The program does not answer.", advice: "If it has ended, start Veilpath again. A session with a partner can be resumed." })));
+}
+
+function theme() {
+  const root = document.documentElement;
+  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+  picture.redraw();
+}
+
+document.documentElement.classList.add("js");
+pictureBox.id = "picture";
+reportBox.id = "report";
+pictureBox.hidden = reportBox.hidden = true;
+main.replaceChildren(pictureBox, body, reportBox);
+document.getElementById("theme").addEventListener("click", theme);
+document.getElementById("quit").addEventListener("click", async () => {
+  await attempt(() => ask("/api/quit"));
+  main.replaceChildren(h("section", null, h("p", null, "Veilpath has ended. You can close this page.")));
+});
+addEventListener("hashchange", () => { if (state.now) { say(""); show(true); main.focus({ preventScroll: true }); scrollTo(0, 0); } });
+addEventListener("hashchange-soft", () => { if (state.now) show(true); });
+addEventListener("dragover", (event) => { event.preventDefault(); document.getElementById("drop")?.classList.add("over"); });
+addEventListener("dragleave", () => document.getElementById("drop")?.classList.remove("over"));
+addEventListener("drop", async (event) => {
+  event.preventDefault();
+  document.getElementById("drop")?.classList.remove("over");
+  addFiles(await dropped(event.dataTransfer));
+});
+await refresh();
+listen();

@@ -1,0 +1,173 @@
+// The step with a partner: identity, invitation, plan, session, record.
+import { ask, attempt, box, check, commandBox, count, h, planBoxes, problemBox, progressBar, resultBox, state, text } from "/app.js";
+
+let identity = null;
+let peerWords = { of: "", words: [] };
+let policy = { of: "", value: null };
+let record = { of: "", lines: [] };
+
+export function partnerStep(now) {
+  const session = now.session;
+  if (!now.cohorts[0]) return [introduction(), h("section", null, h("p", null, "Your own cohort is missing."), h("a", { class: "button primary", href: "#data" }, "To the data"))];
+  const editable = !session.running;
+  return [
+    introduction(),
+    session.phase === "failed" ? sessionBox(now) : null,
+    editable && session.phase !== "finished" ? [identityBox(), whoBox(now), planBox(now), connectBox(now)] : null,
+    ["idle", "failed"].includes(session.phase) ? null : sessionBox(now),
+    resultBox(now, true),
+    recordBox(now),
+    commandBox(now.commands.partner),
+  ];
+}
+
+const introduction = () => h("p", { class: "under" }, "Compare with another institution without showing it your scanpaths. One side hosts, the other joins; both see the same plan before anything is computed.");
+
+const save = (values) => attempt(() => ask("/api/partner", { json: { ...state.now.partner, ...values } }));
+
+function identityBox() {
+  const load = () => attempt(async () => { identity = await ask("/api/identity"); redraw(); });
+  const section = h("section", { id: "identity" }, h("h2", null, "1. Who you are"));
+  if (!identity) {
+    section.append(h("p", null, "Your identity is a key that stays in a file on this machine. Its fingerprint is what the partner has to know."), h("button", { type: "button", id: "show-identity", class: "primary", click: load }, "Show my fingerprint"));
+    return section;
+  }
+  const drawn = new DOMParser().parseFromString(identity.qr, "image/svg+xml").documentElement;
+  section.append(h("div", { class: "identity" },
+    h("div", null, h("p", null, "Your fingerprint:"), h("code", { class: "fingerprint", id: "own-fingerprint" }, identity.fingerprint), h("p", null, "The same in words, to read out on the phone:"), wordList(identity.words)),
+    h("div", { class: "qr" }, document.importNode(drawn, true))));
+  return section;
+}
+
+const wordList = (words) => h("ol", { class: "words-list" }, words.map((word) => h("li", null, word)));
+
+function whoBox(now) {
+  const form = now.partner;
+  const file = h("input", { type: "file", id: "invitation-file", class: "visually-hidden", change: async () => {
+    const [chosen] = file.files;
+    if (chosen) await attempt(() => ask(`/api/files?name=${encodeURIComponent(chosen.name)}`, { bytes: chosen }));
+  } });
+  const role = (value, label) => {
+    const input = h("input", { type: "radio", name: "role", id: `role-${value}`, checked: form.role === value, change: () => save({ role: value }) });
+    return h("label", { class: "check", for: `role-${value}` }, input, " ", label);
+  };
+  if (form.peer && peerWords.of !== form.peer) {
+    const of = form.peer;
+    ask(`/api/words?name=${encodeURIComponent(of)}`, { method: "GET" }).then(({ words }) => { peerWords = { of, words }; redraw(); }, () => { peerWords = { of, words: [] }; });
+  }
+  return h("section", { id: "who" }, h("h2", null, "2. Who the partner is"),
+    h("p", null, "If the partner has sent you an invitation or an answer, drop it on this page or choose it here."),
+    h("div", { class: "row" }, file, h("label", { class: "button", for: "invitation-file" }, "Open an invitation or answer")),
+    h("fieldset", null, h("legend", null, "Your part"), role("host", "I host: the partner connects to this machine"), role("join", "I join: this machine connects to the partner")),
+    h("div", { class: "fields" },
+      box("own-name", "Your institution", text(form.name, (name) => save({ name }), { placeholder: "Clinic" })),
+      box("peer-name", "The partner", text(form.peer_name, (peer_name) => save({ peer_name }), { placeholder: "University" })),
+      form.role === "host" ? box("listen", "Listen on", text(form.listen, (listen) => save({ listen })), { help: "0.0.0.0 means all networks of this machine." }) : null,
+      box("address", form.role === "host" ? "Address for the partner" : "The host’s address", text(form.address, (address) => save({ address }), { placeholder: "clinic.example:7070" }), { help: form.role === "host" ? "The name of this machine as the partner reaches it, and the port that your firewall lets through." : "It is in the invitation." }),
+      box("peer", "The partner’s fingerprint", text(form.peer, (peer) => save({ peer }), { placeholder: "64 digits" }), { wide: true })),
+    form.peer && peerWords.of === form.peer && peerWords.words.length ? h("div", { class: "warning" }, h("p", null, h("strong", null, "Compare these words with the partner by phone"), " before you start. Somebody who changed the invitation on its way cannot change what the partner sees."), wordList(peerWords.words)) : null);
+}
+
+function planBox(now) {
+  const form = now.partner;
+  const joins = form.role === "join";
+  const encoding = Object.entries(form.encoding);
+  const own = now.cohorts[0].encoding;
+  const differs = encoding.filter(([name, value]) => own[name] !== undefined && own[name] !== value);
+  return h("section", { id: "partner-plan" }, h("h2", null, "3. What to compute"),
+    joins && form.address ? h("p", { class: "note" }, "From the invitation. Both sides must have the same plan; if you change it, tell the partner.") : null,
+    differs.length ? h("div", { class: "warning" }, h("strong", null, "The partner encoded its recordings differently: "), differs.map(([name, value]) => `${name} ${value} (here ${own[name]})`).join(", "), ". Change it under ", h("a", { href: "#encode" }, "Encode"), ".") : null,
+    planBoxes(form.plan, (plan) => save({ plan }), "partner", true),
+    h("details", null, h("summary", null, "More"),
+      h("div", { class: "fields" },
+        box("limit", "Most comparisons of each scanpath", text(form.limit, (limit) => save({ limit }), { placeholder: "half of what reconstructs it", inputmode: "numeric" }), { help: "Many scores of one scanpath reveal it. Allow more only for a partner that you trust." }),
+        box("minimum-group", "Fewest participants of an answer about groups", text(form.minimum_group, (minimum_group) => save({ minimum_group }), { placeholder: "default", inputmode: "numeric" }))),
+      check("pseudonyms", "Hide participant ids and stimulus names from the partner", form.pseudonyms, (pseudonyms) => save({ pseudonyms }))),
+    policyBox(now));
+}
+
+function policyBox(now) {
+  const key = JSON.stringify([now.partner.plan, now.partner.peer, now.partner.limit]);
+  if (policy.of !== key) {
+    policy = { of: key, value: policy.value };
+    ask("/api/policy", { method: "GET" }).then((value) => { policy = { of: key, value }; redraw(); }, (problem) => { policy = { of: key, value: { exists: true, allowed: false, reason: problem.message } }; redraw(); });
+  }
+  const value = policy.value;
+  if (!value) return null;
+  if (!value.exists) return h("p", { class: "note" }, "Policy: your institution has not written down what may leave it (policy.toml).");
+  return h("p", { class: value.allowed ? "note" : "warning" }, value.allowed ? `Policy: this plan is allowed (${value.file}, valid until ${value.expires}).` : `Policy: this plan is not allowed. ${value.reason}`);
+}
+
+function connectBox(now) {
+  const form = now.partner;
+  const session = now.session;
+  const resume = session.phase === "failed" && session.can_resume;
+  return h("section", { id: "connect-box" }, h("h2", null, "4. Connect"),
+    h("p", null, form.role === "host" ? "Send the invitation to the partner, by e-mail for example. It contains no secret. The partner sends an answer back." : "Send your answer to the host, so that it knows your fingerprint. It contains no secret."),
+    h("div", { class: "row" },
+      h("a", { class: "button", id: "save-invitation", href: "/api/invitation", download: "", click: (event) => { if (form.role === "host" && !form.address.trim()) { event.preventDefault(); attempt(() => { throw { message: "The invitation needs an address at which the partner reaches this machine.", advice: "Enter it above, with a port." }; }); } } }, form.role === "host" ? "Save the invitation" : "Save my answer"),
+      h("button", { type: "button", class: "primary", id: "connect", click: () => attempt(() => ask(`/api/session/${resume ? "resume" : "connect"}`)) }, resume ? "Resume" : form.role === "host" ? "Wait for the partner" : "Connect to the host")),
+    h("p", { class: "note" }, "Nothing is computed yet: first both sides see the plan."));
+}
+
+const phases = { waiting: "Waiting for the partner", connected: "Connected: comparing the plans", agreed: "Both sides agree on this plan", computing: "Computing", finished: "Finished", failed: "Stopped" };
+
+function sessionBox(now) {
+  const session = now.session;
+  const host = now.partner.role === "host";
+  return h("section", { id: "session", class: "learned" }, h("h2", null, phases[session.phase]),
+    session.phase === "waiting" ? h("p", null, host ? `Listening on ${session.address}. The partner can connect now; you may close this page, and the program goes on.` : `Connecting to ${session.address}. The host has to wait for you.`) : null,
+    session.agreed && ["agreed", "computing"].includes(session.phase) ? agreedBox(now, session.agreed) : null,
+    session.phase === "finished" ? h("p", null, "Both sides have the same result. It is below, with the signed record of what was disclosed.") : null,
+    session.phase === "computing" ? [progressBar(), h("p", { class: "note" }, "The other side has to start, too. You may close this page: the program goes on, and the address in the terminal opens it again.")] : null,
+    problemBox(session.problem),
+    session.notes.length ? h("ul", { class: "notes" }, session.notes.map((note) => h("li", null, note))) : null,
+    h("div", { class: "row" },
+      session.phase === "agreed" ? h("button", { type: "button", class: "primary", id: "start", click: () => attempt(() => ask("/api/session/start")) }, "Start") : null,
+      session.phase === "failed" && session.can_resume ? h("button", { type: "button", class: "primary", id: "resume", click: () => attempt(() => ask("/api/session/resume")) }, "Resume") : null,
+      session.running ? h("button", { type: "button", id: "stop", click: () => attempt(() => ask("/api/session/stop")) }, session.phase === "computing" ? "Pause" : "Cancel") : null,
+      session.phase === "finished" ? h("button", { type: "button", id: "again", click: () => attempt(() => ask("/api/session/reset")) }, "Another session") : null));
+}
+
+/** The plan, what each side learns, and what it costs. */
+function agreedBox(now, agreed) {
+  const host = now.partner.role === "host";
+  const you = host ? "host" : "join";
+  const to = (side) => agreed.learns.filter((it) => it.to === "both" || it.to === side);
+  const learned = (title, side) => h("div", { class: "box" }, h("h3", null, title), h("ul", null, to(side).map((it) => h("li", null, it.what))));
+  const partner = now.partner.peer_name || "The partner";
+  return h("div", null,
+    h("dl", { class: "plan" },
+      agreed.plan.map(([name, value]) => [h("dt", null, name), h("dd", null, value)]),
+      h("dt", null, "Scanpaths"), h("dd", null, `${count(host ? agreed.host_scanpaths : agreed.join_scanpaths, "scanpath")} of yours, ${agreed[host ? "join_scanpaths" : "host_scanpaths"].toLocaleString("en")} of the partner; ${count(agreed.pairs, "pair")}${agreed.from_journal ? `, ${agreed.from_journal} of them known from before` : ""}.`),
+      h("dt", null, "Estimate"), h("dd", { id: "estimate" }, `about ${agreed.time} and ${agreed.traffic} over the network.`),
+      agreed.limit === null || agreed.groups ? null : [h("dt", null, "Limit"), h("dd", null, `Each of your scanpaths takes part in up to ${count(agreed.comparisons, "comparison")} with this partner; ${agreed.limit.toLocaleString("en")} are allowed.`)],
+      agreed.groups ? [h("dt", null, "Groups"), h("dd", null, `No part of the answer is about fewer than ${count(agreed.groups.minimum, "participant")} of a side.`)] : null,
+      policy.value?.exists ? [h("dt", null, "Policy"), h("dd", null, policy.value.allowed ? `allows this plan until ${policy.value.expires}.` : "does not allow this plan.")] : [h("dt", null, "Policy"), h("dd", null, "none is written down.")]),
+    h("div", { class: "pair boxes" }, learned("You will learn", you), learned(`${partner} will learn`, host ? "join" : "host")),
+    agreed.encoding_on_one_side ? h("p", { class: "warning" }, "Only one side says how its recordings were encoded, so nobody can check that it is the same.") : null,
+    agreed.stimuli_on_one_side ? h("p", { class: "warning" }, "Only one side names stimuli, so every scanpath is compared with every other.") : null);
+}
+
+function recordBox(now) {
+  const key = `${now.session.phase}${now.result?.id}`;
+  if (record.of !== key) {
+    record = { of: key, lines: record.lines };
+    ask("/api/record", { method: "GET" }).then(({ lines }) => { record = { of: key, lines }; redraw(); }, () => {});
+  }
+  if (record.lines.length < 2) return null;
+  const [head, ...lines] = record.lines;
+  const shown = ["time", "event", "peer", "role", "participants", "peer_participants", "pairs", "metric", "answer", "to"].map((name) => head.indexOf(name)).filter((at) => at >= 0);
+  const titles = { peer_participants: "partner’s participants", peer: "partner", to: "learned by" };
+  return h("section", { id: "record" }, h("h2", null, "Signed record"),
+    h("p", { class: "note" }, "What was disclosed to whom, signed by both sides. The latest lines:"),
+    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Signed record" }, h("table", null,
+      h("thead", null, h("tr", null, shown.map((at) => h("th", { scope: "col" }, titles[head[at]] ?? head[at])))),
+      h("tbody", null, lines.toReversed().map((line) => h("tr", null, shown.map((at) => h("td", null, head[at] === "peer" ? `${line[at].slice(0, 9)}…` : line[at]))))))),
+    h("p", null, h("a", { class: "button", href: "/api/record.csv", download: "" }, "Save the record (CSV)")));
+}
+
+/** Draws the step again with what has arrived. */
+function redraw() {
+  dispatchEvent(new Event("hashchange-soft"));
+}

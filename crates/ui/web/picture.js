@@ -1,0 +1,338 @@
+// The picture of scanpaths: points on one canvas, which is drawn in slices of a frame, and grid and areas on another above it, so
+// that moving a slider or a corner redraws a few lines and never the points.
+
+const SLICE_MS = 5;
+const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6d00", "#7b4fa3"];
+
+export class Picture {
+  constructor(root, tools) {
+    this.tools = tools;
+    const { h } = tools;
+    this.points = null;
+    this.grid = "7x7";
+    this.areas = [];
+    this.tool = "rectangle";
+    this.drawing = null;
+    this.image = null;
+    this.key = "";
+    this.task = 0;
+    this.stimulus = h("select", { id: "picture-stimulus", change: () => this.choose() });
+    this.person = h("select", { id: "picture-person", change: () => this.redraw() });
+    this.base = h("canvas", { "aria-hidden": "true" });
+    this.over = h("canvas", { tabindex: "0", role: "application", "aria-label": "Picture of the scanpaths. With the areas tool, Enter adds a rectangle in the middle; arrow keys move it, Shift and arrow keys change its size." });
+    this.frame = h("div", { class: "canvas" }, this.base, this.over);
+    this.caption = h("p", { class: "note", id: "picture-caption" });
+    this.tools_row = h("div", { class: "row" });
+    this.list = h("ul", { class: "plain areas" });
+    root.append(h("h2", null, "Picture"), h("div", { class: "row" }, h("label", { for: "picture-stimulus" }, "Stimulus"), this.stimulus, h("label", { for: "picture-person" }, "Participant"), this.person), this.tools_row, this.frame, this.caption, this.list);
+    this.over.addEventListener("pointerdown", (event) => this.down(event));
+    this.over.addEventListener("pointermove", (event) => this.move(event));
+    this.over.addEventListener("pointerup", (event) => this.up(event));
+    this.over.addEventListener("dblclick", () => this.close());
+    this.over.addEventListener("keydown", (event) => this.keyed(event));
+    new ResizeObserver(() => this.redraw()).observe(this.frame);
+  }
+
+  /** Shows the state of the program. */
+  update(now) {
+    const { h } = this.tools;
+    this.now = now;
+    const names = now.stimuli.map((it) => it.name ?? "");
+    if (names.join("\n") !== this.names) {
+      this.names = names.join("\n");
+      const kept = this.stimulus.value;
+      this.stimulus.replaceChildren(...now.stimuli.map((it) => h("option", { value: it.name ?? "" }, it.name ?? "(none)")));
+      if (names.includes(kept)) this.stimulus.value = kept;
+    }
+    this.grid = now.letters.grid;
+    this.placing = now.letters.placing;
+    if (!this.drawing) this.areas = now.letters.areas;
+    this.showTools();
+    const files = JSON.stringify([now.files, now.read, now.letters.detect, now.letters.velocity, now.letters.dispersion, now.letters.min_duration, now.letters.detect === "runs" ? 0 : now.letters.grid]);
+    if (files !== this.key) {
+      this.key = files;
+      this.choose();
+    } else this.overlay();
+  }
+
+  async choose() {
+    const { ask, attempt, h } = this.tools;
+    const name = this.stimulus.value;
+    await attempt(async () => {
+      const data = await ask(`/api/picture?name=${encodeURIComponent(name)}`, { method: "GET" });
+      const length = new DataView(data).getUint32(0, true);
+      const head = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length)));
+      this.head = head;
+      this.points = new Float32Array(data, 4 + length);
+    });
+    const kept = this.person.value;
+    const people = [...new Set(this.head.recordings.map((it) => it.participant))];
+    this.person.replaceChildren(h("option", { value: "" }, `all (${people.length})`), ...people.map((name) => h("option", { value: name }, name)));
+    if (people.includes(kept)) this.person.value = kept;
+    const file = this.now.files.find((it) => it.kind === "image" && (it.stimulus ?? this.tools.guess(it, this.now)) === name) ?? this.now.files.find((it) => it.kind === "image" && !it.stimulus && !this.tools.guess(it, this.now));
+    if ((file?.id ?? 0) !== this.imageId) {
+      this.imageId = file?.id ?? 0;
+      this.image = null;
+      if (file) {
+        const image = new Image();
+        image.onload = () => { this.image = image; this.redraw(); };
+        image.src = `/api/images/${file.id}`;
+      }
+    }
+    this.redraw();
+  }
+
+  setGrid(grid) {
+    this.grid = grid;
+    if (!this.queued) {
+      this.queued = true;
+      requestAnimationFrame(() => { this.queued = false; this.overlay(); });
+    }
+  }
+
+  size() {
+    const aspect = this.head?.aspect ?? (this.image ? this.image.naturalWidth / this.image.naturalHeight : 16 / 9);
+    const width = Math.max(200, Math.min(this.frame.clientWidth, 900));
+    return [width, Math.round(width / Math.min(4, Math.max(0.4, aspect)))];
+  }
+
+  fit(canvas, [width, height]) {
+    const scale = devicePixelRatio || 1;
+    if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale)) {
+      canvas.width = Math.round(width * scale);
+      canvas.height = Math.round(height * scale);
+      canvas.style.width = `${width}px`;
+      canvas.style.height = `${height}px`;
+    }
+    const context = canvas.getContext("2d");
+    context.setTransform(scale, 0, 0, scale, 0, 0);
+    return context;
+  }
+
+  /** Draws the points, a few milliseconds in each frame. */
+  redraw() {
+    if (!this.points || !this.frame.clientWidth) return;
+    const size = this.size();
+    const [width, height] = size;
+    this.frame.style.height = `${height}px`;
+    const context = this.fit(this.base, size);
+    context.fillStyle = "#fff";
+    context.fillRect(0, 0, width, height);
+    if (this.image) {
+      context.globalAlpha = 0.55;
+      context.drawImage(this.image, 0, 0, width, height);
+      context.globalAlpha = 1;
+    }
+    this.overlay();
+    const task = ++this.task;
+    const person = this.person.value;
+    const shown = [];
+    let start = 0;
+    for (const recording of this.head.recordings) {
+      if (!person || recording.participant === person) shown.push([recording, start]);
+      start += recording.points;
+    }
+    const total = shown.reduce((sum, [recording]) => sum + recording.points, 0);
+    const faint = total > 3000;
+    this.caption.textContent = `${total.toLocaleString("en")} ${shown.every(([it]) => it.fixations) ? "fixations" : "points"} of ${shown.length.toLocaleString("en")} ${shown.length === 1 ? "recording" : "recordings"}.` + (faint ? " With many points, choose one participant to see the order." : "");
+    let at = 0;
+    let point = 0;
+    const slice = () => {
+      if (task !== this.task) return;
+      const end = performance.now() + SLICE_MS;
+      while (at < shown.length && performance.now() < end) {
+        const [recording, first] = shown[at];
+        const last = Math.min(recording.points, point + 400);
+        this.piece(context, recording, first, point, last, at, width, height, faint);
+        point = last;
+        if (point >= recording.points) { at += 1; point = 0; }
+      }
+      if (at < shown.length) requestAnimationFrame(slice);
+      else this.frame.dataset.drawn = String(total);
+    };
+    delete this.frame.dataset.drawn;
+    requestAnimationFrame(slice);
+  }
+
+  piece(context, recording, first, from, to, number, width, height, faint) {
+    const points = this.points;
+    const colour = COLOURS[number % COLOURS.length];
+    const x = (at) => points[3 * (first + at)] * width;
+    const y = (at) => points[3 * (first + at) + 1] * height;
+    if (!faint || !recording.fixations) {
+      context.strokeStyle = colour;
+      context.globalAlpha = recording.fixations ? 0.5 : 0.25;
+      context.lineWidth = 1;
+      context.beginPath();
+      for (let at = Math.max(1, from); at < to; at += 1) {
+        if (at === Math.max(1, from)) context.moveTo(x(at - 1), y(at - 1));
+        context.lineTo(x(at), y(at));
+      }
+      context.stroke();
+    }
+    context.fillStyle = colour;
+    context.globalAlpha = faint ? 0.25 : 0.7;
+    if (faint || !recording.fixations) {
+      for (let at = from; at < to; at += 1) context.fillRect(x(at) - 1, y(at) - 1, 2, 2);
+    } else {
+      for (let at = from; at < to; at += 1) {
+        const radius = Math.min(16, 2 + Math.sqrt(points[3 * (first + at) + 2]) / 3);
+        context.beginPath();
+        context.arc(x(at), y(at), radius, 0, 7);
+        context.fill();
+      }
+    }
+    context.globalAlpha = 1;
+  }
+
+  /** Draws the grid or the areas. */
+  overlay() {
+    if (!this.points || !this.frame.clientWidth) return;
+    const size = this.size();
+    const [width, height] = size;
+    const context = this.fit(this.over, size);
+    context.clearRect(0, 0, width, height);
+    if (this.placing === "grid") {
+      const [columns, rows] = this.grid.split("x").map(Number);
+      context.strokeStyle = "#444b";
+      context.lineWidth = 1;
+      context.beginPath();
+      for (let at = 1; at < columns; at += 1) { context.moveTo(at / columns * width, 0); context.lineTo(at / columns * width, height); }
+      for (let at = 1; at < rows; at += 1) { context.moveTo(0, at / rows * height); context.lineTo(width, at / rows * height); }
+      context.stroke();
+      return;
+    }
+    if (this.placing !== "areas") return;
+    const here = this.areas.filter((it) => it.stimulus === null || it.stimulus === (this.stimulus.value || null));
+    for (const area of [...here, ...(this.drawing ? [this.drawing] : [])]) {
+      const number = Math.max(0, this.areas.indexOf(area));
+      context.strokeStyle = COLOURS[number % COLOURS.length];
+      context.fillStyle = COLOURS[number % COLOURS.length];
+      context.lineWidth = area === this.selected ? 3 : 2;
+      this.outline(context, area, width, height);
+      context.globalAlpha = 0.18;
+      context.fill();
+      context.globalAlpha = 1;
+      context.stroke();
+      if (area.name) {
+        const [x, y] = area.corners[0];
+        context.font = "600 14px system-ui, sans-serif";
+        context.lineWidth = 4;
+        context.strokeStyle = "#fff";
+        const place = [Math.min(x, area.shape === "rectangle" ? area.corners[1][0] : x) * width + 5, Math.min(y, area.shape === "rectangle" ? area.corners[1][1] : y) * height + 17];
+        context.strokeText(area.name, ...place);
+        context.fillStyle = "#111";
+        context.fillText(area.name, ...place);
+      }
+    }
+  }
+
+  outline(context, area, width, height) {
+    context.beginPath();
+    if (area.shape === "rectangle") {
+      const [[x0, y0], [x1, y1]] = area.corners;
+      context.rect(x0 * width, y0 * height, (x1 - x0) * width, (y1 - y0) * height);
+    } else {
+      area.corners.forEach(([x, y], at) => (at ? context.lineTo(x * width, y * height) : context.moveTo(x * width, y * height)));
+      context.closePath();
+    }
+  }
+
+  showTools() {
+    const { h } = this.tools;
+    const areas = this.placing === "areas";
+    this.tools_row.hidden = this.list.hidden = !areas;
+    if (!areas) return;
+    if (!this.tools_row.firstChild) {
+      const tool = (name, title) => {
+        const button = h("button", { type: "button", id: `tool-${name}`, "aria-pressed": String(this.tool === name), click: () => {
+          this.tool = name;
+          for (const other of this.tools_row.querySelectorAll("[aria-pressed]")) other.setAttribute("aria-pressed", String(other === button));
+        } }, title);
+        return button;
+      };
+      this.tools_row.append(tool("rectangle", "Rectangle"), tool("polygon", "Polygon"), h("span", { class: "note" }, "Drag a rectangle; click the corners of a polygon and double-click to close it."));
+    }
+    const key = JSON.stringify(this.areas);
+    if (key === this.listed) return;
+    this.listed = key;
+    this.list.replaceChildren(...this.areas.map((area, at) => {
+      const name = h("input", { type: "text", id: `area-${at}`, value: area.name, "aria-label": `Name of area ${at + 1}`, autocomplete: "off", change: () => this.save(this.areas.map((it, other) => (other === at ? { ...it, name: name.value.trim() || it.name } : it))) });
+      const everywhere = h("input", { type: "checkbox", id: `area-all-${at}`, checked: area.stimulus === null, change: () => this.save(this.areas.map((it, other) => (other === at ? { ...it, stimulus: everywhere.checked ? null : this.stimulus.value || null } : it))) });
+      return h("li", { class: "row" }, name, h("label", { class: "check", for: `area-all-${at}` }, everywhere, " on all stimuli"), area.stimulus === null ? null : h("span", { class: "note" }, `on ${area.stimulus}`), h("button", { type: "button", "aria-label": `Remove ${area.name}`, click: () => this.save(this.areas.filter((_, other) => other !== at)) }, "Remove"));
+    }), ...(this.areas.length ? [h("li", null, h("a", { href: "/api/areas", download: "" }, "Save the areas as a file"))] : []));
+  }
+
+  save(areas) {
+    this.areas = areas;
+    this.tools.letters({ areas });
+    this.showTools();
+    this.overlay();
+  }
+
+  place(event) {
+    const box = this.over.getBoundingClientRect();
+    const part = (value) => Math.round(Math.min(1, Math.max(0, value)) * 1e4) / 1e4;
+    return [part((event.clientX - box.left) / box.width), part((event.clientY - box.top) / box.height)];
+  }
+
+  fresh(shape, corners) {
+    return { name: `area ${this.areas.length + 1}`, stimulus: this.stimulus.value || null, shape, corners };
+  }
+
+  down(event) {
+    if (this.placing !== "areas" || event.button) return;
+    const place = this.place(event);
+    if (this.tool === "polygon") {
+      if (this.drawing) this.drawing.corners.splice(-1, 1, place, place);
+      else this.drawing = this.fresh("polygon", [place, place]);
+    } else {
+      this.over.setPointerCapture(event.pointerId);
+      this.drawing = this.fresh("rectangle", [place, place]);
+    }
+    this.setGrid(this.grid);
+  }
+
+  move(event) {
+    if (!this.drawing) return;
+    this.drawing.corners[this.drawing.corners.length - 1] = this.place(event);
+    this.setGrid(this.grid);
+  }
+
+  up() {
+    if (!this.drawing || this.drawing.shape !== "rectangle") return;
+    const { corners: [[x0, y0], [x1, y1]] } = this.drawing;
+    const area = this.drawing;
+    this.drawing = null;
+    if (Math.abs(x1 - x0) > 0.005 && Math.abs(y1 - y0) > 0.005) this.save([...this.areas, area]);
+    else this.overlay();
+  }
+
+  /** Closes a polygon. The second click of a double-click has added two corners at one place. */
+  close() {
+    if (this.drawing?.shape !== "polygon") return;
+    const corners = this.drawing.corners.filter((corner, at, all) => at === 0 || corner.join() !== all[at - 1].join());
+    const area = { ...this.drawing, corners };
+    this.drawing = null;
+    if (corners.length >= 3) this.save([...this.areas, area]);
+    else this.overlay();
+  }
+
+  keyed(event) {
+    if (this.placing !== "areas") return;
+    if (event.key === "Enter") {
+      if (this.drawing) return this.close();
+      this.save([...this.areas, this.fresh("rectangle", [[0.35, 0.35], [0.65, 0.65]])]);
+      event.preventDefault();
+      return;
+    }
+    if (event.key === "Escape") { this.drawing = null; this.overlay(); return; }
+    const step = { ArrowLeft: [-0.01, 0], ArrowRight: [0.01, 0], ArrowUp: [0, -0.01], ArrowDown: [0, 0.01] }[event.key];
+    const last = this.areas.at(-1);
+    if (!step || !last) return;
+    event.preventDefault();
+    const part = (value) => Math.round(Math.min(1, Math.max(0, value)) * 1e4) / 1e4;
+    const moved = last.corners.map(([x, y], at) => (event.shiftKey && at === 0 ? [x, y] : [part(x + step[0]), part(y + step[1])]));
+    this.save([...this.areas.slice(0, -1), { ...last, corners: moved }]);
+  }
+}
