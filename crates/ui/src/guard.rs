@@ -4,12 +4,13 @@
 //! answers only those who know its token. The token is in the address that the terminal shows; it is exchanged for a cookie that
 //! scripts cannot read and that no other site's requests carry.
 
+use crate::routes::limit;
 use crate::{App, ServerError};
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, HOST, ORIGIN, REFERRER_POLICY,
-    SET_COOKIE, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, HOST, ORIGIN,
+    REFERRER_POLICY, SET_COOKIE, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
@@ -169,6 +170,9 @@ pub(crate) async fn check(
             StatusCode::UNAUTHORIZED,
             "open the address that the terminal shows: it contains the token",
         )
+    } else if announced_bytes(headers) > limit(request.uri().path()) as u64 {
+        // Before anything is read: the browser would send all of it.
+        refused(StatusCode::PAYLOAD_TOO_LARGE, "this is too large")
     } else {
         let is_report = request.uri().path().starts_with("/report/");
         let answer = next.run(request).await;
@@ -209,6 +213,12 @@ fn refused(status: StatusCode, reason: &'static str) -> Response {
         format!("Veilpath refused this request: {reason}.\n"),
     )
         .into_response()
+}
+
+/// The bytes that a request says it has; one that does not say so is stopped at the limit.
+fn announced_bytes(headers: &HeaderMap) -> u64 {
+    let length = single(headers, &CONTENT_LENGTH);
+    length.and_then(|it| it.parse().ok()).unwrap_or_default()
 }
 
 /// The value of a header that occurs once.

@@ -41,7 +41,7 @@ impl ResultState {
             "with_partner": self.with_partner,
             "summary": table::summary(&self.outcome),
             "answers": (!self.outcome.answers.is_empty()).then(|| table::answers(&self.outcome)),
-            "has_pairs": self.outcome.results.len() > 0,
+            "has_pairs": !self.outcome.results.is_empty(),
             "statistics": self.statistics.as_ref().map(table::answers),
             "notes": self.notes,
             "can_show_own": self.own.is_some(),

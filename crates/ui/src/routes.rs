@@ -26,6 +26,9 @@ use veilpath::{FileKind, Invitation, NamedPlan};
 /// The largest request that is not a file: many areas of interest.
 const MAX_FORM_BYTES: usize = 4 << 20;
 
+/// Where files are dropped.
+const FILES: &str = "/api/files";
+
 type Shared = State<Arc<App>>;
 
 /// What a request gives, or why not.
@@ -44,6 +47,14 @@ impl IntoResponse for Refused {
 impl<E: Into<Problem>> From<E> for Refused {
     fn from(error: E) -> Self {
         Self(error.into())
+    }
+}
+
+/// The most bytes of a request.
+pub(crate) fn limit(path: &str) -> usize {
+    match path {
+        FILES => MAX_FILE_BYTES,
+        _ => MAX_FORM_BYTES,
     }
 }
 
@@ -78,7 +89,7 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
         .route("/api/session/{action}", post(session))
         .route("/api/quit", post(quit))
         .layer(DefaultBodyLimit::max(MAX_FORM_BYTES))
-        .route("/api/files", upload)
+        .route(FILES, upload)
         .layer(from_fn_with_state(Arc::clone(app), guard::check))
         .with_state(Arc::clone(app))
 }

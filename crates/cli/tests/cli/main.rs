@@ -65,4 +65,5 @@ mod stored_results;
     reason = "the fuzz targets use this file as a library"
 )]
 mod targets;
+mod ui_browser;
 mod wire;

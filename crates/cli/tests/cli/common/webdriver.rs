@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// A browser with one page, ended when it is dropped.
@@ -78,6 +78,37 @@ impl Browser {
     pub(crate) fn open(&self, path: &Path) {
         let address = format!("file://{}", path.display());
         self.post("/url", &json!({"url": address}));
+    }
+
+    /// Opens an address and waits until it is loaded.
+    pub(crate) fn go(&self, address: &str) {
+        self.post("/url", &json!({"url": address}));
+    }
+
+    /// Types into an element, or gives files to a box for them.
+    pub(crate) fn type_into(&self, selector: &str, text: &str) {
+        let element = self.find(selector);
+        self.post(&format!("/element/{element}/value"), &json!({"text": text}));
+    }
+
+    /// Waits until an expression is true.
+    pub(crate) fn wait_for(&self, expression: &str) {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while self.run(&format!("return Boolean({expression})")) != Value::Bool(true) {
+            if Instant::now() > deadline {
+                let shown = self.run("return document.body.innerText");
+                panic!("{expression} did not become true:\n{shown}");
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Saves a picture of the whole page, for people to look at.
+    pub(crate) fn save(&self, file: &Path) {
+        let parameters = json!({"format": "png", "captureBeyondViewport": true});
+        let picture = self.devtools("Page.captureScreenshot", &parameters);
+        let bytes = from_base64(picture["data"].as_str().unwrap());
+        std::fs::write(file, bytes).unwrap();
     }
 
     /// Runs a script in the page and gives what it returns.
@@ -262,6 +293,22 @@ fn program(names: &[&str]) -> Option<PathBuf> {
     })
 }
 
+fn from_base64(base64: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(base64.len() * 3 / 4);
+    let (mut bits, mut count) = (0_u32, 0);
+    for letter in base64.bytes().filter(|&letter| letter != b'=') {
+        let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let six = letters.iter().position(|&known| known == letter).unwrap();
+        bits = bits << 6 | u32::try_from(six).unwrap();
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push(u8::try_from(bits >> count & 255).unwrap());
+        }
+    }
+    bytes
+}
+
 /// A picture of the window.
 pub(crate) struct Screenshot {
     pub(crate) width: usize,
@@ -272,21 +319,8 @@ pub(crate) struct Screenshot {
 
 impl Screenshot {
     fn of_base64(base64: &str) -> Self {
-        let mut bytes = Vec::with_capacity(base64.len() * 3 / 4);
-        let (mut bits, mut count) = (0_u32, 0);
-        for letter in base64.bytes().filter(|&letter| letter != b'=') {
-            let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-            let six = letters.iter().position(|&known| known == letter).unwrap();
-            bits = bits << 6 | u32::try_from(six).unwrap();
-            count += 6;
-            if count >= 8 {
-                count -= 8;
-                bytes.push(u8::try_from(bits >> count & 255).unwrap());
-            }
-        }
-        Self::of_png(bytes)
+        Self::of_png(from_base64(base64))
     }
-
     /// A picture from a PNG file's bytes.
     pub(crate) fn of_png(bytes: Vec<u8>) -> Self {
         let mut reader = png::Decoder::new(std::io::Cursor::new(bytes))

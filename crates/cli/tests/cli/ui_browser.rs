@@ -1,0 +1,320 @@
+//! `veilpath ui` in a real browser: Chromium. Without it, the tests are skipped with a message. Pictures of the page are kept in
+//! `target/ui-screenshots` for people to look at.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test's helpers may fail the test
+#![cfg(unix)] // the paths of files and programs below are those of Unix
+
+mod accessible;
+mod partner;
+mod smooth;
+
+use crate::common::webdriver::Browser;
+use crate::common::{Folder, root};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+/// A program with its page in a browser of its own.
+struct Institution {
+    browser: Browser,
+    folder: Folder,
+    server: Child,
+    address: String,
+}
+
+impl Institution {
+    fn start() -> Option<Self> {
+        let browser = Browser::start()?;
+        let folder = Folder::new();
+        let mut server = folder
+            .command(&["ui", "--no-browser"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut address = String::new();
+        let mut output = BufReader::new(server.stdout.take().unwrap());
+        output.read_line(&mut address).unwrap();
+        let address = address.trim().to_string();
+        browser.go(&address);
+        browser.wait_for("document.getElementById('drop')");
+        Some(Self {
+            browser,
+            folder,
+            server,
+            address,
+        })
+    }
+
+    fn step(&self, name: &str) {
+        self.browser.run(&format!("location.hash = '#{name}'"));
+        let current = format!("document.getElementById('to-{name}').hasAttribute('aria-current')");
+        self.browser.wait_for(&current);
+    }
+
+    fn drop_files(&self, files: &[PathBuf]) {
+        let names: Vec<String> = files.iter().map(|it| it.display().to_string()).collect();
+        self.browser.type_into("#files", &names.join("\n"));
+        self.browser
+            .wait_for("document.getElementById('status').textContent.endsWith('read.')");
+    }
+
+    /// Sets a box as a user does, and waits until the program has taken it over.
+    fn set(&self, id: &str, value: &str) {
+        let exists = format!("document.getElementById({id:?})");
+        self.browser.wait_for(&exists);
+        self.browser.run(&format!(
+            "const input = document.getElementById({id:?}); input.value = {value:?}; input.dispatchEvent(new Event('change'))"
+        ));
+        std::thread::sleep(std::time::Duration::from_millis(150));
+        self.browser
+            .wait_for(&format!("{exists}?.value === {value:?}"));
+    }
+
+    /// What the program answers to its page.
+    fn get(&self, path: &str) -> String {
+        let text = format!("return fetch({path:?}).then((answer) => answer.text())");
+        self.browser.run(&text).as_str().unwrap().to_string()
+    }
+
+    fn state(&self) -> Value {
+        serde_json::from_str(&self.get("/api/state")).unwrap()
+    }
+
+    /// Keeps pictures at both widths, in the light and in the dark.
+    fn keep(&self, name: &str) {
+        let folder = screenshots();
+        for (width, height) in [(1280, 900), (390, 844)] {
+            let metrics =
+                json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+            let browser = &self.browser;
+            browser.devtools("Emulation.setDeviceMetricsOverride", &metrics);
+            for theme in ["light", "dark"] {
+                let features = json!([{"name": "prefers-color-scheme", "value": theme}]);
+                browser.devtools("Emulation.setEmulatedMedia", &json!({"features": features}));
+                std::thread::sleep(std::time::Duration::from_millis(200));
+                browser.save(&folder.join(format!("{name}-{width}-{theme}.png")));
+            }
+            let overflow = browser.run("return document.documentElement.scrollWidth - innerWidth");
+            assert_eq!(overflow, json!(0), "{name} scrolls sideways at {width}");
+        }
+        let browser = &self.browser;
+        browser.devtools("Emulation.clearDeviceMetricsOverride", &json!({}));
+        browser.devtools("Emulation.setEmulatedMedia", &json!({"features": []}));
+    }
+
+    fn no_complaints(&self) {
+        assert_eq!(self.browser.console(), [] as [String; 0]);
+    }
+}
+
+impl Drop for Institution {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+fn screenshots() -> PathBuf {
+    let folder = root().join("target/ui-screenshots");
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn format_file(name: &str) -> PathBuf {
+    root().join("testdata/formats").join(name)
+}
+
+#[test]
+fn a_user_goes_from_a_file_to_a_report() {
+    let Some(user) = Institution::start() else {
+        return;
+    };
+    user.keep("start");
+    // Fixations of two groups on two scenes.
+    let call = "synth lifelike --participants 12 --stimuli 2 --seed 7 --groups patients=6,controls=6 --difference 0.6 --as fixations -o fixations.csv";
+    user.folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
+    user.drop_files(&[user.folder.path().join("fixations.csv")]);
+    // The size of the screen is a guess that only the user can make.
+    user.set("read-screen", "1280x720");
+    let browser = &user.browser;
+    browser.wait_for("document.querySelector('.files td.number')?.textContent.includes(' of ')");
+    assert!(user.state()["problem"].is_null());
+    user.keep("data");
+
+    user.step("encode");
+    browser.wait_for("document.querySelector('.canvas').dataset.drawn");
+    let letters = || browser.texts(".letters-table code").join(",");
+    let before = letters();
+    browser.run("const input = document.getElementById('grid-columns'); input.value = 4; input.dispatchEvent(new Event('input'))");
+    browser.wait_for("document.querySelector('.letters-table')");
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while letters() == before && std::time::Instant::now() < deadline {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    assert_ne!(letters(), before, "the letters follow the slider");
+    assert_eq!(user.state()["letters"]["grid"], "4x7");
+    user.keep("encode");
+    areas_become_letters(&user);
+
+    user.step("compare");
+    user.set("plan-metric", "scanmatch");
+    browser.click("#compare");
+    browser.wait_for("document.getElementById('result')");
+    let result = browser.texts("#result pre").concat();
+    assert!(result.contains("scanmatch"), "{result}");
+    user.keep("compare");
+    the_report_is_inside(browser);
+    the_shown_commands_do_the_same(&user);
+    user.no_complaints();
+}
+
+fn areas_become_letters(user: &Institution) {
+    let browser = &user.browser;
+    browser.click("#placing-areas");
+    browser.wait_for("!document.getElementById('tool-rectangle').closest('[hidden]')");
+    // With the keyboard: Enter adds an area, arrows move it.
+    browser.run("document.querySelectorAll('.canvas canvas')[1].focus()");
+    browser.press("\u{e007}");
+    browser.press("\u{e012}\u{e012}");
+    browser.wait_for("document.getElementById('area-0')");
+    user.keep("areas");
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while user.state()["cohorts"][0]["encoding"]["areas"] != "area 1"
+        && std::time::Instant::now() < deadline
+    {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    assert_eq!(user.state()["cohorts"][0]["encoding"]["areas"], "area 1");
+    assert!(user.get("/api/areas").contains("area 1,rectangle,"));
+    browser.click("#placing-grid");
+    browser.wait_for("document.getElementById('grid-columns')");
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while user.state()["cohorts"][0]["encoding"]["grid"] != "4x7"
+        && std::time::Instant::now() < deadline
+    {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}
+
+fn the_report_is_inside(browser: &Browser) {
+    let page = browser.run(
+        "const frame = document.querySelector('#report iframe'); return fetch(frame.src).then((answer) => answer.text())",
+    );
+    let page = page.as_str().unwrap();
+    assert!(page.contains("What was computed") && page.contains("heat"));
+    // The report cannot reach the page around it.
+    let inner = browser.run("return document.querySelector('#report iframe').contentDocument");
+    assert!(inner.is_null());
+}
+
+/// Runs the commands on the screen, with the file that was dropped, and compares what they write.
+fn the_shown_commands_do_the_same(user: &Institution) {
+    let commands = user.state()["commands"].clone();
+    let lines = |step: &str| -> Vec<String> {
+        let lines = commands[step].as_array().unwrap().iter();
+        lines.map(|it| it.as_str().unwrap().to_string()).collect()
+    };
+    for line in lines("encode").iter().chain(&lines("compare")) {
+        let words: Vec<String> = shell_words(line);
+        let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
+        user.folder.run(&words).ok();
+    }
+    assert_eq!(user.folder.read("first.csv"), user.get("/api/cohorts/0"));
+    let ours: Value = serde_json::from_str(&user.folder.read("scores.json")).unwrap();
+    let theirs: Value = serde_json::from_str(&user.get("/api/exports/json")).unwrap();
+    for part in ["spec", "results", "a", "b", "names"] {
+        assert_eq!(ours[part], theirs[part], "{part}");
+    }
+}
+
+/// The words of a line, as a shell reads single quotes.
+fn shell_words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut is_quoted = false;
+    for c in line.chars() {
+        match c {
+            '\'' => is_quoted = !is_quoted,
+            ' ' if !is_quoted => words.push(String::new()),
+            c => words.last_mut().unwrap().push(c),
+        }
+    }
+    words
+}
+
+/// Files of every format can be dropped; each has a row that says what was read, or words about what is missing.
+#[test]
+fn files_of_every_format_can_be_dropped() {
+    let Some(user) = Institution::start() else {
+        return;
+    };
+    let names = [
+        "tobii-pro-lab.tsv",
+        "eyelink-asc.asc",
+        "smi-events.txt",
+        "gazepoint.csv",
+    ];
+    let files: Vec<PathBuf> = names.iter().map(|name| format_file(name)).collect();
+    user.drop_files(&files);
+    user.browser
+        .wait_for("document.querySelectorAll('.files tbody tr').length === 4");
+    assert!(
+        user.state()["problem"].is_null(),
+        "{}",
+        user.state()["problem"]
+    );
+    let titles = user.browser.texts(".files tbody td:nth-child(2)");
+    assert!(
+        titles.iter().any(|it| it.contains("Tobii Pro Lab")),
+        "{titles:?}"
+    );
+    assert!(titles.iter().any(|it| it.contains("EyeLink")), "{titles:?}");
+    // A table that says too little ends in words and marks the box that helps.
+    user.drop_files(&[format_file("table-gaze.tsv")]);
+    user.keep("formats");
+    user.no_complaints();
+}
+
+#[test]
+fn hostile_names_and_contents_stay_text() {
+    let Some(user) = Institution::start() else {
+        return;
+    };
+    let name = "<img src=x onerror=document.title='owned'>.csv";
+    let attack = "\"<script>document.title='owned'</script>\",\"<b>s</b>\",ABCA\n";
+    let table =
+        format!("participant,stimulus,scanpath\n{attack}javascript:alert(1),\u{202e}evil,CAB\n");
+    user.folder.file(name, table);
+    user.drop_files(&[user.folder.path().join(name)]);
+    for step in ["data", "encode", "compare", "partner"] {
+        user.step(step);
+        assert_ne!(user.browser.run("return document.title"), json!("owned"));
+        let made = user
+            .browser
+            .run("return document.querySelectorAll('main img, main b, main script').length");
+        assert_eq!(made, json!(0), "{step}");
+    }
+    user.step("encode");
+    let shown = user.browser.texts(".letters-table th").concat();
+    assert!(shown.contains("<script>document.title"), "{shown}");
+    user.keep("hostile");
+    user.no_complaints();
+}
+
+/// A closed page does not end the program while the address is still known; a second page shows the same.
+#[test]
+fn a_page_can_be_opened_again() {
+    let Some(user) = Institution::start() else {
+        return;
+    };
+    let clinic = root().join("testdata/demo/clinic.csv");
+    user.drop_files(&[clinic]);
+    user.browser.go("about:blank");
+    user.browser.go(&user.address);
+    user.browser
+        .wait_for("document.querySelectorAll('.files tbody tr').length === 1");
+    let shown = user.browser.run("return location.href");
+    assert!(!shown.as_str().unwrap().contains("token"), "{shown}");
+    assert!(Path::new(&screenshots()).is_dir());
+    user.no_complaints();
+}

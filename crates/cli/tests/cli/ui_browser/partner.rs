@@ -1,0 +1,198 @@
+//! Two institutions, two programs, two browsers.
+
+use super::Institution;
+use crate::common::root;
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// One side up to the button that connects, as a user would go.
+fn prepare(side: &Institution, cohort: &str, name: &str) {
+    let file: PathBuf = root().join("testdata/demo").join(cohort);
+    side.drop_files(&[file]);
+    side.step("partner");
+    side.browser
+        .wait_for("document.getElementById('show-identity')");
+    side.browser.click("#show-identity");
+    side.browser
+        .wait_for("document.getElementById('own-fingerprint')");
+    assert_eq!(side.browser.texts("#identity .words-list li").len(), 16);
+    side.set("own-name", name);
+    side.set("minimum-group", "2");
+}
+
+/// Gives a side the other's invitation or answer, as a file.
+fn hand_over(from: &Institution, to: &Institution) {
+    let invitation = from.get("/api/invitation");
+    assert!(!invitation.contains("PRIVATE"), "{invitation}");
+    to.folder.file("partner.invitation", invitation);
+    let file = to.folder.path().join("partner.invitation");
+    to.browser
+        .type_into("#invitation-file", &file.display().to_string());
+    let fingerprint = from.browser.texts("#own-fingerprint").concat();
+    to.browser.wait_for(&format!(
+        "document.getElementById('peer')?.value === {fingerprint:?}"
+    ));
+    to.browser
+        .wait_for("document.querySelectorAll('#who .words-list li').length === 16");
+    // Both screens show the same words.
+    assert_eq!(
+        to.browser.texts("#who .words-list li"),
+        from.browser.texts("#identity .words-list li")
+    );
+}
+
+fn connect(host: &Institution, join: &Institution) {
+    host.browser.click("#connect");
+    host.browser.wait_for(
+        "document.querySelector('#session p')?.textContent.includes('Listening on 127.0.0.1:')",
+    );
+    // The system has chosen a port.
+    let address = host.state()["session"]["address"]
+        .as_str()
+        .unwrap()
+        .to_string();
+    assert!(!address.ends_with(":0"), "{address}");
+    join.set("address", &address);
+    join.browser.click("#connect");
+}
+
+#[test]
+fn two_institutions_compare_in_two_browsers() {
+    let Some((host, join)) = Institution::start().zip(Institution::start()) else {
+        return;
+    };
+    prepare(&host, "clinic.csv", "Clinic");
+    prepare(&join, "university.csv", "University");
+    host.set("listen", "127.0.0.1:0");
+    host.set("address", "127.0.0.1:7070");
+    host.set("partner-metric", "levenshtein");
+    host.set("partner-reveal", "mean");
+    hand_over(&host, &join);
+    // The plan came with the invitation.
+    assert_eq!(
+        join.state()["partner"]["plan"],
+        host.state()["partner"]["plan"]
+    );
+    assert_eq!(join.state()["partner"]["role"], "join");
+    hand_over(&join, &host);
+    host.keep("partner-plan");
+    connect(&host, &join);
+    for side in [&host, &join] {
+        side.browser.wait_for("document.getElementById('start')");
+        let shown = side.browser.texts("#session").concat();
+        for text in [
+            "You will learn",
+            "will learn",
+            "one mean for each stimulus",
+            "Estimate",
+            "Policy",
+        ] {
+            assert!(shown.contains(text), "{text}: {shown}");
+        }
+    }
+    // Both see the same plan, and nothing has been computed.
+    assert_eq!(
+        host.browser.texts("#session dd"),
+        join.browser.texts("#session dd")
+    );
+    assert!(host.state()["result"].is_null());
+    host.keep("partner-agreed");
+
+    host.browser.click("#start");
+    host.browser.wait_for("document.getElementById('progress')");
+    // The page is closed and opened again while the other side has not started yet.
+    host.browser.go("about:blank");
+    host.browser.go(&host.address);
+    host.browser.wait_for("document.getElementById('drop')");
+    host.step("partner");
+    host.browser.wait_for("document.getElementById('progress')");
+    join.browser.click("#start");
+    for side in [&host, &join] {
+        side.browser.wait_for("document.getElementById('result')");
+    }
+    let csv = [&host, &join].map(|side| side.get("/api/exports/csv"));
+    assert_eq!(csv[0], csv[1], "both sides have the same result");
+    assert!(
+        csv[0].starts_with("answer,") && csv[0].lines().count() == 3,
+        "{}",
+        csv[0]
+    );
+    for side in [&host, &join] {
+        side.browser.wait_for("document.getElementById('record')");
+        let record = side.get("/api/record.csv");
+        assert!(
+            record.contains("intent") && record.contains("completion"),
+            "{record}"
+        );
+    }
+    host.keep("partner-result");
+    host.no_complaints();
+    join.no_complaints();
+}
+
+#[test]
+fn a_session_is_refused_paused_and_resumed_in_words() {
+    let Some((host, join)) = Institution::start().zip(Institution::start()) else {
+        return;
+    };
+    prepare(&host, "clinic.csv", "Clinic");
+    prepare(&join, "university.csv", "University");
+    host.set("listen", "127.0.0.1:0");
+    host.set("address", "127.0.0.1:7070");
+    host.set("partner-reveal", "mean");
+    hand_over(&host, &join);
+    hand_over(&join, &host);
+    // Different plans: both sides hear it in words.
+    join.set("partner-metric", "scanmatch");
+    connect(&host, &join);
+    for side in [&host, &join] {
+        side.browser
+            .wait_for("document.querySelector('#session .problem')");
+        let words = side.browser.texts("#session .problem").concat();
+        assert!(
+            words.contains("metric") || words.contains("plan"),
+            "{words}"
+        );
+        assert_eq!(side.state()["session"]["can_resume"], Value::Bool(false));
+    }
+    host.keep("partner-refused");
+    join.set("partner-metric", "levenshtein");
+    connect(&host, &join);
+    for side in [&host, &join] {
+        side.browser.wait_for("document.getElementById('start')");
+    }
+    // One side starts and pauses; the other one is gone for it.
+    host.browser.click("#start");
+    host.browser
+        .wait_for("document.getElementById('stop')?.textContent === 'Pause'");
+    host.browser.click("#stop");
+    host.browser
+        .wait_for("document.querySelector('#session .problem')?.textContent.startsWith('Paused.')");
+    join.browser
+        .wait_for("document.querySelector('#session .problem')");
+    let words = join.browser.texts("#session .problem").concat();
+    assert!(
+        words.contains("ended the session") || words.contains("lost"),
+        "{words}"
+    );
+    host.keep("partner-paused");
+    // Again: the side that had started resumes, the other one reads the plan again.
+    host.browser.click("#resume");
+    host.browser.wait_for(
+        "document.querySelector('#session p')?.textContent.includes('Listening on 127.0.0.1:')",
+    );
+    let address = host.state()["session"]["address"]
+        .as_str()
+        .unwrap()
+        .to_string();
+    join.set("address", &address);
+    join.browser.click("#connect");
+    join.browser.wait_for("document.getElementById('start')");
+    join.browser.click("#start");
+    for side in [&host, &join] {
+        side.browser.wait_for("document.getElementById('result')");
+    }
+    assert_eq!(host.get("/api/exports/csv"), join.get("/api/exports/csv"));
+    host.no_complaints();
+    join.no_complaints();
+}
