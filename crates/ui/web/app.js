@@ -62,7 +62,7 @@ export function say(text) {
 export function problemBox(problem) {
   if (!problem) return null;
   if (!problem.message) problem = { message: String(problem), advice: "" };
-  return h("div", { class: "warning problem" }, h("strong", null, problem.message), problem.advice ? h("p", null, problem.advice) : null);
+  return h("div", { class: "warning problem" }, h("strong", { class: problem.file ? null : "sentence" }, problem.message), problem.advice ? h("p", null, problem.advice) : null);
 }
 
 /** Texts with a label above an input; `field` is the name that problems use. */

@@ -26,7 +26,7 @@ impl Browser {
         let found = program(&["chromedriver"]).zip(chromium());
         let Some((driver, browser)) = found else {
             // Not by `eprintln!`, which the test harness keeps to itself when a test passes.
-            let notice = "\n*** SKIPPED: no Chromium here (chromium and chromedriver), so the report was NOT tested in a browser. ***\n";
+            let notice = "\n*** SKIPPED: no Chromium here (chromium and chromedriver), so the report and the page were NOT tested in a browser. ***\n";
             std::io::stderr().write_all(notice.as_bytes()).unwrap();
             return None;
         };
