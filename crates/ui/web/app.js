@@ -220,11 +220,11 @@ function fileTable(now, files) {
     side.setAttribute("aria-label", `Cohort of ${file.name}`);
     return h("tr", { class: wrong ? "wrong" : null },
       h("th", { scope: "row" }, file.name, h("small", null, bytes(file.size))),
-      h("td", null, summary?.title ?? file.title),
-      h("td", { class: "number" }, summary ? `${summary.rows_used.toLocaleString("en")} of ${summary.rows_read.toLocaleString("en")}` : "–"),
-      h("td", null, drops.length ? drops.join(", ") : summary ? "none" : wrong ? "cannot be read yet" : "–"),
-      h("td", null, summary?.assumed?.length ? h("ul", { class: "plain" }, summary.assumed.map((it) => h("li", null, it.text))) : "–"),
-      h("td", null, side),
+      h("td", { "data-label": "Format" }, summary?.title ?? file.title),
+      h("td", { class: "number", "data-label": "Rows used" }, summary ? `${summary.rows_used.toLocaleString("en")} of ${summary.rows_read.toLocaleString("en")}` : "–"),
+      h("td", { "data-label": "Rows dropped" }, drops.length ? drops.join(", ") : summary ? "none" : wrong ? "cannot be read yet" : "–"),
+      h("td", { "data-label": "Assumed" }, summary?.assumed?.length ? h("ul", { class: "plain" }, summary.assumed.map((it) => h("li", null, it.text))) : "–"),
+      h("td", { "data-label": "Cohort" }, side),
       h("td", null, removeButton(file)));
   });
   return h("div", { class: "scroll" }, h("table", { class: "files" },

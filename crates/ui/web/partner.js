@@ -13,7 +13,7 @@ export function partnerStep(now) {
   return [
     introduction(),
     session.phase === "failed" ? sessionBox(now) : null,
-    editable && session.phase !== "finished" ? [identityBox(), whoBox(now), planBox(now), connectBox(now)] : null,
+    editable && session.phase !== "finished" ? [identityBox(), whoBox(now), planBox(now), session.can_resume ? null : connectBox(now)] : null,
     ["idle", "failed"].includes(session.phase) ? null : sessionBox(now),
     resultBox(now, true),
     recordBox(now),
@@ -100,13 +100,11 @@ function policyBox(now) {
 
 function connectBox(now) {
   const form = now.partner;
-  const session = now.session;
-  const resume = session.phase === "failed" && session.can_resume;
   return h("section", { id: "connect-box" }, h("h2", null, "4. Connect"),
     h("p", null, form.role === "host" ? "Send the invitation to the partner, by e-mail for example. It contains no secret. The partner sends an answer back." : "Send your answer to the host, so that it knows your fingerprint. It contains no secret."),
     h("div", { class: "row" },
       h("a", { class: "button", id: "save-invitation", href: "/api/invitation", download: "", click: (event) => { if (form.role === "host" && !form.address.trim()) { event.preventDefault(); attempt(() => { throw { message: "The invitation needs an address at which the partner reaches this machine.", advice: "Enter it above, with a port." }; }); } } }, form.role === "host" ? "Save the invitation" : "Save my answer"),
-      h("button", { type: "button", class: "primary", id: "connect", click: () => attempt(() => ask(`/api/session/${resume ? "resume" : "connect"}`)) }, resume ? "Resume" : form.role === "host" ? "Wait for the partner" : "Connect to the host")),
+      h("button", { type: "button", class: "primary", id: "connect", click: () => attempt(() => ask("/api/session/connect")) }, form.role === "host" ? "Wait for the partner" : "Connect to the host")),
     h("p", { class: "note" }, "Nothing is computed yet: first both sides see the plan."));
 }
 

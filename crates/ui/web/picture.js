@@ -1,8 +1,38 @@
 // The picture of scanpaths: points on one canvas, which is drawn in slices of a frame, and grid and areas on another above it, so
 // that moving a slider or a corner redraws a few lines and never the points.
 
-const SLICE_MS = 5;
+const SLICE_MS = 4;
 const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6d00", "#7b4fa3"];
+
+/** Many points without lines, put into the pixels themselves: a call for each would take much longer. */
+class Cloud {
+  constructor(context, points) {
+    this.context = context;
+    this.points = points;
+    this.width = context.canvas.width;
+    this.height = context.canvas.height;
+    this.image = context.getImageData(0, 0, this.width, this.height);
+  }
+
+  add(from, to, colour) {
+    const { points, width, height } = this;
+    const pixels = this.image.data;
+    const parts = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16) * 0.25);
+    for (let at = from; at < to; at += 1) {
+      const left = Math.round(points[3 * at] * width) - 1;
+      const top = Math.round(points[3 * at + 1] * height) - 1;
+      if (left < 0 || top < 0 || left + 1 >= width || top + 1 >= height) continue;
+      for (let corner = 0; corner < 4; corner += 1) {
+        const pixel = 4 * ((top + (corner >> 1)) * width + left + (corner & 1));
+        for (let part = 0; part < 3; part += 1) pixels[pixel + part] = pixels[pixel + part] * 0.75 + parts[part];
+      }
+    }
+  }
+
+  show() {
+    this.context.putImageData(this.image, 0, 0);
+  }
+}
 
 export class Picture {
   constructor(root, tools) {
@@ -104,7 +134,7 @@ export class Picture {
       canvas.style.width = `${width}px`;
       canvas.style.height = `${height}px`;
     }
-    const context = canvas.getContext("2d");
+    const context = canvas.getContext("2d", { willReadFrequently: canvas === this.base });
     context.setTransform(scale, 0, 0, scale, 0, 0);
     return context;
   }
@@ -137,16 +167,19 @@ export class Picture {
     this.caption.textContent = `${total.toLocaleString("en")} ${shown.every(([it]) => it.fixations) ? "fixations" : "points"} of ${shown.length.toLocaleString("en")} ${shown.length === 1 ? "recording" : "recordings"}.` + (faint ? " With many points, choose one participant to see the order." : "");
     let at = 0;
     let point = 0;
+    const cloud = faint ? new Cloud(context, this.points) : null;
     const slice = () => {
       if (task !== this.task) return;
       const end = performance.now() + SLICE_MS;
       while (at < shown.length && performance.now() < end) {
         const [recording, first] = shown[at];
-        const last = Math.min(recording.points, point + 400);
-        this.piece(context, recording, first, point, last, at, width, height, faint);
+        const last = Math.min(recording.points, point + (cloud ? 2000 : 200));
+        if (cloud) cloud.add(first + point, first + last, COLOURS[at % COLOURS.length]);
+        else this.piece(context, recording, first, point, last, at, width, height);
         point = last;
         if (point >= recording.points) { at += 1; point = 0; }
       }
+      cloud?.show();
       if (at < shown.length) requestAnimationFrame(slice);
       else this.frame.dataset.drawn = String(total);
     };
@@ -154,25 +187,23 @@ export class Picture {
     requestAnimationFrame(slice);
   }
 
-  piece(context, recording, first, from, to, number, width, height, faint) {
+  piece(context, recording, first, from, to, number, width, height) {
     const points = this.points;
     const colour = COLOURS[number % COLOURS.length];
     const x = (at) => points[3 * (first + at)] * width;
     const y = (at) => points[3 * (first + at) + 1] * height;
-    if (!faint || !recording.fixations) {
-      context.strokeStyle = colour;
-      context.globalAlpha = recording.fixations ? 0.5 : 0.25;
-      context.lineWidth = 1;
-      context.beginPath();
-      for (let at = Math.max(1, from); at < to; at += 1) {
-        if (at === Math.max(1, from)) context.moveTo(x(at - 1), y(at - 1));
-        context.lineTo(x(at), y(at));
-      }
-      context.stroke();
+    context.strokeStyle = colour;
+    context.globalAlpha = recording.fixations ? 0.5 : 0.25;
+    context.lineWidth = 1;
+    context.beginPath();
+    for (let at = Math.max(1, from); at < to; at += 1) {
+      if (at === Math.max(1, from)) context.moveTo(x(at - 1), y(at - 1));
+      context.lineTo(x(at), y(at));
     }
+    context.stroke();
     context.fillStyle = colour;
-    context.globalAlpha = faint ? 0.25 : 0.7;
-    if (faint || !recording.fixations) {
+    context.globalAlpha = 0.7;
+    if (!recording.fixations) {
       for (let at = from; at < to; at += 1) context.fillRect(x(at) - 1, y(at) - 1, 2, 2);
     } else {
       for (let at = from; at < to; at += 1) {

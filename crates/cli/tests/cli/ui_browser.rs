@@ -132,7 +132,7 @@ fn a_user_goes_from_a_file_to_a_report() {
     };
     user.keep("start");
     // Fixations of two groups on two scenes.
-    let call = "synth lifelike --participants 12 --stimuli 2 --seed 7 --groups patients=6,controls=6 --difference 0.6 --as fixations -o fixations.csv";
+    let call = "synth lifelike --stimuli 2 --seed 7 --groups patients=6,controls=6 --difference 0.6 --as fixations -o fixations.csv";
     user.folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
     user.drop_files(&[user.folder.path().join("fixations.csv")]);
     // The size of the screen is a guess that only the user can make.

@@ -95,6 +95,7 @@ fn check(user: &Institution, axe: &str, step: &str) {
 }
 
 #[test]
+#[ignore = "takes half a minute; .ci/full runs it"]
 fn every_step_passes_axe() {
     let Some(axe) = axe() else {
         return;

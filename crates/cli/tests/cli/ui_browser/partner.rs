@@ -131,6 +131,7 @@ fn two_institutions_compare_in_two_browsers() {
 }
 
 #[test]
+#[ignore = "takes half a minute; .ci/full runs it"]
 fn a_session_is_refused_paused_and_resumed_in_words() {
     let Some((host, join)) = Institution::start().zip(Institution::start()) else {
         return;
