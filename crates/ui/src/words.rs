@@ -45,8 +45,8 @@ impl From<ReadError> for Problem {
             ..error.clone()
         };
         Self {
-            message: text::printable(&place.to_string()).into_owned(),
-            advice: text::printable(&remedy).into_owned(),
+            message: text::printable_lines(&place.to_string()).into_owned(),
+            advice: text::printable_lines(&remedy).into_owned(),
             file: Some(error.file),
             fields: error.fields,
             fault: "input",
@@ -60,7 +60,7 @@ impl From<&Error> for Problem {
             return error.clone().into();
         }
         Self {
-            message: text::printable(&error.to_string()).into_owned(),
+            message: text::printable_lines(&error.to_string()).into_owned(),
             advice: advice(error).into(),
             fault: match error.fault() {
                 Fault::Input => "input",
