@@ -41,6 +41,23 @@ fn hand_over(from: &Institution, to: &Institution) {
     );
 }
 
+/// Two sides that know each other, with the host's plan for a mean.
+fn introduced() -> Option<(Institution, Institution)> {
+    let (host, join) = Institution::start().zip(Institution::start())?;
+    prepare(&host, "clinic.csv", "Clinic");
+    prepare(&join, "university.csv", "University");
+    host.set("listen", "127.0.0.1:0");
+    host.set("address", "127.0.0.1:7070");
+    host.set("partner-reveal", "mean");
+    hand_over(&host, &join);
+    // The plan came with the invitation.
+    let plan = |side: &Institution| side.state()["partner"]["plan"].clone();
+    assert_eq!(plan(&join), plan(&host));
+    assert_eq!(join.state()["partner"]["role"], "join");
+    hand_over(&join, &host);
+    Some((host, join))
+}
+
 fn connect(host: &Institution, join: &Institution) {
     host.browser.click("#connect");
     host.browser.wait_for(
@@ -58,23 +75,9 @@ fn connect(host: &Institution, join: &Institution) {
 
 #[test]
 fn two_institutions_compare_in_two_browsers() {
-    let Some((host, join)) = Institution::start().zip(Institution::start()) else {
+    let Some((host, join)) = introduced() else {
         return;
     };
-    prepare(&host, "clinic.csv", "Clinic");
-    prepare(&join, "university.csv", "University");
-    host.set("listen", "127.0.0.1:0");
-    host.set("address", "127.0.0.1:7070");
-    host.set("partner-metric", "levenshtein");
-    host.set("partner-reveal", "mean");
-    hand_over(&host, &join);
-    // The plan came with the invitation.
-    assert_eq!(
-        join.state()["partner"]["plan"],
-        host.state()["partner"]["plan"]
-    );
-    assert_eq!(join.state()["partner"]["role"], "join");
-    hand_over(&join, &host);
     host.keep("partner-plan");
     connect(&host, &join);
     for side in [&host, &join] {
@@ -133,16 +136,9 @@ fn two_institutions_compare_in_two_browsers() {
 #[test]
 #[ignore = "takes half a minute; .ci/full runs it"]
 fn a_session_is_refused_paused_and_resumed_in_words() {
-    let Some((host, join)) = Institution::start().zip(Institution::start()) else {
+    let Some((host, join)) = introduced() else {
         return;
     };
-    prepare(&host, "clinic.csv", "Clinic");
-    prepare(&join, "university.csv", "University");
-    host.set("listen", "127.0.0.1:0");
-    host.set("address", "127.0.0.1:7070");
-    host.set("partner-reveal", "mean");
-    hand_over(&host, &join);
-    hand_over(&join, &host);
     // Different plans: both sides hear it in words.
     join.set("partner-metric", "scanmatch");
     connect(&host, &join);

@@ -1,6 +1,7 @@
 //! How long the page's script keeps the browser busy.
 
 use super::Institution;
+use crate::common::webdriver::Browser;
 use serde_json::json;
 use std::fmt::Write;
 
@@ -63,14 +64,7 @@ fn dragging_is_smooth_with_many_fixations() {
     browser.run(
         "return window.drag('grid-columns', Array.from({length: 60}, (_, at) => 1 + at % 30))",
     );
-    let times = browser.run("return window.frames_ms");
-    let mut times: Vec<f64> = times
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|it| it.as_f64().unwrap())
-        .collect();
-    times.sort_by(f64::total_cmp);
+    let times = frame_times(browser);
     assert!(times.len() >= 100, "{}", times.len());
     let at = |part: usize| times[(times.len() - 1) * part / 100];
     println!(
@@ -84,14 +78,7 @@ fn dragging_is_smooth_with_many_fixations() {
     // Drawing all points again is spread over frames.
     browser.run("window.frames_ms.length = 0; document.getElementById('picture-person').dispatchEvent(new Event('change'))");
     browser.wait_for("document.querySelector('.canvas').dataset.drawn === '100000'");
-    let times = browser.run("return window.frames_ms");
-    let mut times: Vec<f64> = times
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|it| it.as_f64().unwrap())
-        .collect();
-    times.sort_by(f64::total_cmp);
+    let times = frame_times(browser);
     let (slice, most) = (times[times.len() / 2], times[times.len() - 1]);
     println!(
         "drawing 100,000 fixations: {} frames, median {slice:.2} ms, most {most:.2} ms",
@@ -99,6 +86,15 @@ fn dragging_is_smooth_with_many_fixations() {
     );
     assert!(slice <= MOST, "{slice:.2} ms");
     user.no_complaints();
+}
+
+/// What the page has measured so far, in order of length.
+fn frame_times(browser: &Browser) -> Vec<f64> {
+    let times = browser.run("return window.frames_ms");
+    let times = times.as_array().unwrap().iter();
+    let mut times: Vec<f64> = times.map(|it| it.as_f64().unwrap()).collect();
+    times.sort_by(f64::total_cmp);
+    times
 }
 
 /// The first load, as the browser measures it.
