@@ -1,5 +1,7 @@
 //! From files to a cohort.
 
+use crate::frame::NamedFrame;
+use crate::input::Consumed;
 use crate::notes::counted;
 use crate::readers::{Accepts, FORMATS, Format, without_effect};
 use crate::{
@@ -8,9 +10,9 @@ use crate::{
     explain_unknown,
 };
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use veilpath_metrics::Cohort;
 
 /// What comes out of encoding.
@@ -28,18 +30,20 @@ pub enum Source {
     File(PathBuf),
     /// Something that is open already, such as standard input.
     Open(Box<Input>),
+    /// A table in memory, with the columns of a generic table.
+    Frame(NamedFrame),
 }
 
 /// Encodes files; `format` names one of the formats for all of them, else each is recognised by itself.
 ///
 /// `progress` gets from time to time, and at the end, the number of bytes of all files that have been consumed so far, as
-/// they are on disk.
+/// they are on disk. If it breaks, reading ends with an error.
 pub fn encode_files(
     sources: Vec<Source>,
     format: Option<&str>,
     read: &ReadOptions,
     options: &EncodeOptions,
-    progress: &dyn Fn(u64),
+    progress: &dyn Fn(u64) -> ControlFlow<()>,
 ) -> Result<Encoded, ReadError> {
     encode_with((FORMATS, &detect), sources, format, read, options, progress)
 }
@@ -56,18 +60,18 @@ fn encode_with(
     format: Option<&str>,
     read: &ReadOptions,
     options: &EncodeOptions,
-    progress: &dyn Fn(u64),
+    progress: &dyn Fn(u64) -> ControlFlow<()>,
 ) -> Result<Encoded, ReadError> {
     format.map(|name| named(formats, name)).transpose()?;
     let mut collector = Collector::new(options)?;
     collector.about_screen(read);
     let mut idle = Vec::new();
     let mut accepts = Accepts::NOTHING;
-    let counter = Arc::new(AtomicU64::new(0));
+    let consumed = Arc::new(Consumed::default());
     let files = sources.len();
     let mut first = None;
     for source in sources {
-        let input = source.open(Arc::clone(&counter))?;
+        let input = source.open(Arc::clone(&consumed))?;
         first.get_or_insert_with(|| input.name().to_string());
         let format = format_of(&input, (formats, detect), format, read)?;
         collector.begin_file(input.name(), format.name(), format.title());
@@ -79,7 +83,7 @@ fn encode_with(
         }
         let mut sink = Reporting {
             collector: &mut collector,
-            counter: &counter,
+            consumed: &consumed,
             progress,
             calls: 0,
             reported: 0,
@@ -88,7 +92,9 @@ fn encode_with(
             error.fields.retain(|&field| format.accepts().has(field));
             error
         })?;
-        progress(counter.load(Ordering::Relaxed));
+        if progress(consumed.bytes()).is_break() {
+            consumed.stop();
+        }
     }
     let (cohort, mut summary) = collector.finish()?;
     summary.accepts = accepts;
@@ -112,10 +118,11 @@ fn encode_with(
 
 impl Source {
     /// Opens it; bytes that are read from a file are counted.
-    pub(crate) fn open(self, counter: Arc<AtomicU64>) -> Result<Input, ReadError> {
+    pub(crate) fn open(self, consumed: Arc<Consumed>) -> Result<Input, ReadError> {
         match self {
-            Source::File(path) => Input::open_counting(&path, counter),
+            Source::File(path) => Input::open_counting(&path, consumed),
             Source::Open(input) => Ok(*input),
+            Source::Frame(frame) => Input::from_frame_counting(frame, consumed),
         }
     }
 }
@@ -127,8 +134,15 @@ pub(crate) fn format_of<'f>(
     name: Option<&str>,
     read: &ReadOptions,
 ) -> Result<&'f dyn Format, ReadError> {
-    if let Some(name) = name {
-        return named(formats, name);
+    let asked_for = name.map(|name| named(formats, name)).transpose()?;
+    if let Some(table) = input.frame().and(with_named_columns(formats)) {
+        return match asked_for {
+            Some(format) if format.name() != table.name() => Err(not_of_frames(input, table)),
+            _ => Ok(table),
+        };
+    }
+    if let Some(format) = asked_for {
+        return Ok(format);
     }
     let head = input.head();
     match detect(&head) {
@@ -145,6 +159,13 @@ pub(crate) fn format_of<'f>(
 fn with_named_columns<'f>(formats: &[&'f dyn Format]) -> Option<&'f dyn Format> {
     let mut formats = formats.iter().copied();
     formats.find(|format| format.accepts().columns)
+}
+
+/// A frame with the name of a file format.
+fn not_of_frames(input: &Input, table: &dyn Format) -> ReadError {
+    ReadError::new(input.name(), "this format is of files, not of frames")
+        .with_remedy(format!("leave it out, or choose \"{}\"", table.name()))
+        .with_fields(&[EncodeField::Format])
 }
 
 /// The format of this name.
@@ -210,8 +231,8 @@ fn nothing_found(file: &str, files: usize, eye: Eye, summary: &Summary) -> ReadE
 /// Hands everything on to the collector and reports progress in passing.
 struct Reporting<'a> {
     collector: &'a mut Collector,
-    counter: &'a AtomicU64,
-    progress: &'a dyn Fn(u64),
+    consumed: &'a Consumed,
+    progress: &'a dyn Fn(u64) -> ControlFlow<()>,
     calls: u32,
     reported: u64,
 }
@@ -223,10 +244,12 @@ impl Reporting<'_> {
         if !self.calls.is_multiple_of(4096) {
             return;
         }
-        let consumed = self.counter.load(Ordering::Relaxed);
-        if consumed - self.reported.min(consumed) >= 1 << 20 {
-            self.reported = consumed;
-            (self.progress)(consumed);
+        let bytes = self.consumed.bytes();
+        if bytes - self.reported.min(bytes) >= 1 << 20 {
+            self.reported = bytes;
+            if (self.progress)(bytes).is_break() {
+                self.consumed.stop();
+            }
         }
     }
 }

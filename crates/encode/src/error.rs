@@ -12,6 +12,8 @@ pub struct ReadError {
     pub file: String,
     /// The line, from 1.
     pub line: Option<u64>,
+    /// The row of a frame in memory, from 0.
+    pub row: Option<u64>,
     /// The column of a table, from 1, with its name where it has one.
     pub column: Option<Box<(usize, String)>>,
     /// What happened.
@@ -30,6 +32,7 @@ impl ReadError {
         Self {
             file: file.to_string(),
             line: None,
+            row: None,
             column: None,
             problem: problem.into(),
             remedy: Box::default(),
@@ -42,6 +45,14 @@ impl ReadError {
     pub fn at_line(self, line: u64) -> Self {
         Self {
             line: (line > 0).then_some(line),
+            ..self
+        }
+    }
+
+    /// The same, at a row of a frame.
+    pub fn at_row(self, row: u64) -> Self {
+        Self {
+            row: Some(row),
             ..self
         }
     }
@@ -84,6 +95,9 @@ impl fmt::Display for ReadError {
         write!(f, "{}", self.file)?;
         if let Some(line) = self.line {
             write!(f, ", line {line}")?;
+        }
+        if let Some(row) = self.row {
+            write!(f, ", row {row}")?;
         }
         match self.column.as_deref() {
             Some((number, name)) if name.is_empty() => write!(f, ", column {number}")?,

@@ -135,12 +135,12 @@ impl fmt::Display for GroupsNotUsed {
     }
 }
 
-/// The groups in a column of a table, with the line where each participant was seen first.
+/// The groups in a column of a table, with the place where each participant was seen first.
 #[derive(Default)]
 pub(crate) struct GroupColumn {
-    by_participant: HashMap<String, (String, u64)>,
+    by_participant: HashMap<String, (String, String)>,
     /// The first row, and whether it has a group.
-    first: Option<(u64, bool)>,
+    first: Option<(String, bool)>,
     /// The row before: most rows are like it.
     last: Option<(String, String)>,
 }
@@ -169,8 +169,8 @@ impl GroupColumn {
             error: Box::new(row.error(column, problem).with_remedy(remedy)),
         };
         let has_group = !is_no_group(group);
-        let (first, has_first) = *self.first.get_or_insert((row.line(), has_group));
-        if has_group != has_first {
+        let (first, has_first) = &*self.first.get_or_insert_with(|| (row.place(), has_group));
+        if has_group != *has_first {
             let (here, there) = if has_group {
                 ("a", "none")
             } else {
@@ -178,7 +178,7 @@ impl GroupColumn {
             };
             return Err(contradiction(
                 GroupsNotUsed::Incomplete,
-                format!("this row has {here} group, and line {first} has {there}"),
+                format!("this row has {here} group, and {first} has {there}"),
                 "give every participant a group, or remove the column",
             ));
         }
@@ -186,11 +186,11 @@ impl GroupColumn {
             return Ok(None);
         }
         let known = self.by_participant.entry(participant.to_string());
-        let (known, line) = known.or_insert_with(|| (group.to_string(), row.line()));
+        let (known, place) = known.or_insert_with(|| (group.to_string(), row.place()));
         if known.as_str() != group {
             return Err(contradiction(
                 GroupsNotUsed::Several,
-                format!("this participant has another group in line {line}"),
+                format!("this participant has another group in {place}"),
                 "give every participant one group, or rename the column",
             ));
         }

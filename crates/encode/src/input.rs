@@ -1,6 +1,12 @@
 //! Opening files: gzip, byte order marks, UTF-16, old code pages and line ends are dealt with here, once.
 
+mod consumed;
+
+pub(crate) use consumed::Consumed;
+
 use crate::ReadError;
+use crate::frame::NamedFrame;
+use consumed::Counting;
 use encoding_rs_io::{DecodeReaderBytes, DecodeReaderBytesBuilder};
 use flate2::bufread::MultiGzDecoder;
 use std::borrow::Cow;
@@ -8,13 +14,15 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How much of a file the format detection looks at.
 const HEAD_BYTES: usize = 64 << 10;
 
 /// How many bytes of it [`Head`] keeps as they are: enough for any format's magic number.
 const START_BYTES: usize = 256;
+
+/// About as many rows of a frame.
+const START_ROWS: u64 = 2000;
 
 /// A longer line means that this is no text table; it also bounds the memory of reading.
 const MAX_LINE_BYTES: usize = 16 << 20;
@@ -24,11 +32,13 @@ const MAX_TEXT_BYTES: u64 = 1 << 30;
 
 type Decoded = BufReader<DecodeReaderBytes<Box<dyn Read + Send>, Vec<u8>>>;
 
-/// An opened file: UTF-8 text without byte order mark (single lines may still contain bytes of an old code page).
+/// An opened file: UTF-8 text without byte order mark (single lines may still contain bytes of an old code page). A frame in
+/// memory is an input, too: it has rows and no lines.
 pub struct Input {
     name: String,
     path: Option<PathBuf>,
     memory: Option<Arc<[u8]>>,
+    frame: Option<(NamedFrame, u64, Arc<Consumed>)>,
     head: Vec<u8>,
     rest: Decoded,
 }
@@ -40,7 +50,7 @@ impl Input {
     }
 
     /// Opens a file whose consumed bytes (as they lie on disk) are added to a counter while it is read.
-    pub(crate) fn open_counting(path: &Path, counter: Arc<AtomicU64>) -> Result<Self, ReadError> {
+    pub(crate) fn open_counting(path: &Path, consumed: Arc<Consumed>) -> Result<Self, ReadError> {
         let name = path.display().to_string();
         let metadata = std::fs::metadata(path).map_err(|error| cannot_open(&name, &error))?;
         if metadata.is_dir() {
@@ -54,7 +64,7 @@ impl Input {
         Self::from_reader(
             &name,
             Some(path.to_path_buf()),
-            Box::new(Counting { file, counter }),
+            Box::new(Counting { file, consumed }),
         )
     }
 
@@ -70,6 +80,41 @@ impl Input {
             memory: Some(bytes),
             ..input
         })
+    }
+
+    /// A frame, whose rows [`crate::Rows::open`] reads. It has no lines.
+    pub fn from_frame(frame: NamedFrame) -> Result<Self, ReadError> {
+        Self::from_frame_counting(frame, Arc::default())
+    }
+
+    pub(crate) fn from_frame_counting(
+        frame: NamedFrame,
+        consumed: Arc<Consumed>,
+    ) -> Result<Self, ReadError> {
+        let name = frame.name.clone();
+        Ok(Self {
+            frame: Some((frame, u64::MAX, consumed)),
+            ..Self::from_shared(&name, Arc::default())?
+        })
+    }
+
+    /// The frame, the most rows to read of it, and where they are counted.
+    pub(crate) fn frame(&self) -> Option<(&NamedFrame, u64, Arc<Consumed>)> {
+        let (frame, most, consumed) = self.frame.as_ref()?;
+        Some((frame, *most, Arc::clone(consumed)))
+    }
+
+    /// The start of a table, to judge it by.
+    pub(crate) fn start(&self) -> Result<Self, ReadError> {
+        let Some((frame, _, _)) = &self.frame else {
+            let head = self.head().lines.join("\n").into_bytes();
+            return Self::from_bytes(&self.name, head);
+        };
+        let mut start = Self::from_frame(frame.clone())?;
+        if let Some((_, most, _)) = &mut start.frame {
+            *most = START_ROWS;
+        }
+        Ok(start)
     }
 
     /// The same file from its start, for formats that say late what is needed early; `None` for a pipe, which flows once.
@@ -113,6 +158,7 @@ impl Input {
             name: name.to_string(),
             path,
             memory: None,
+            frame: None,
             head,
             rest,
         })
@@ -301,20 +347,6 @@ impl Lines {
     /// An error at the line that was read last.
     pub fn error(&self, problem: impl Into<String>) -> ReadError {
         ReadError::new(&self.name, problem).at_line(self.number)
-    }
-}
-
-/// A file that says how much of it has been consumed.
-struct Counting {
-    file: File,
-    counter: Arc<AtomicU64>,
-}
-
-impl Read for Counting {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.file.read(buffer)?;
-        self.counter.fetch_add(read as u64, Ordering::Relaxed);
-        Ok(read)
     }
 }
 

@@ -18,6 +18,7 @@ mod encode;
 mod error;
 mod field;
 mod fixation_path;
+mod frame;
 mod groups;
 mod input;
 mod notes;
@@ -41,6 +42,7 @@ pub use detector::{DetectionOptions, Detector, LengthUnit, ScreenLength, Velocit
 pub use encode::{Encoded, Source, encode_files};
 pub use error::ReadError;
 pub use field::EncodeField;
+pub use frame::{ColumnKind, Frame, FrameColumn, NamedFrame, Value};
 pub use groups::{Groups, GroupsNotUsed, is_group_name};
 pub use input::{Head, Input, Lines};
 pub use notes::{EncodeNote, Half, LikelyCause, NoEffect, NoLetters};

@@ -1,20 +1,19 @@
-//! Tables: rows of delimited fields under a header, with errors that name line and column.
+//! Tables: rows of delimited fields under a header, or of a frame in memory, with errors that name line and column.
 
+mod source;
+
+use crate::frame::ColumnKind;
 use crate::{EncodeField, Head, Input, Lines, ReadError};
+use source::{Source, TextRows, split};
 use std::borrow::Cow;
-use std::ops::Range;
 
 /// A table that is read row by row, in memory bounded by the longest line.
 ///
 /// Quotes work within a line only: no tracker writes line breaks into fields, and a forgotten quote must not swallow the
 /// rest of the file.
 pub struct Rows {
-    lines: Lines,
-    delimiter: u8,
-    comment: char,
+    source: Source,
     columns: Columns,
-    text: String,
-    fields: Vec<Range<usize>>,
 }
 
 /// The header of a table.
@@ -23,6 +22,8 @@ pub struct Columns {
     file: String,
     line: u64,
     names: Vec<String>,
+    /// What the values of a frame are; the fields of a file are texts, and may be numbers.
+    kinds: Option<Vec<ColumnKind>>,
 }
 
 /// One row, borrowed from [`Rows`].
@@ -32,8 +33,12 @@ pub struct Row<'a> {
 }
 
 impl Rows {
-    /// A table whose header is the first line that is neither blank nor a comment (`#`).
+    /// A table whose header is the first line that is neither blank nor a comment (`#`), or a frame.
     pub fn open(input: Input) -> Result<Self, ReadError> {
+        let input = match Source::of_frame(input) {
+            Ok((source, columns)) => return Ok(Self { source, columns }),
+            Err(input) => *input,
+        };
         let mut lines = input.into_lines();
         while let Some(line) = lines.next_line()? {
             let line = line.trim();
@@ -60,20 +65,20 @@ impl Rows {
             file: lines.name().to_string(),
             line: lines.number(),
             names,
+            kinds: None,
         };
         Self {
-            lines,
-            delimiter,
-            comment: '#',
+            source: Source::Text(TextRows::new(lines, delimiter)),
             columns,
-            text: String::new(),
-            fields: Vec::new(),
         }
     }
 
     /// The same with another sign than `#` before comments.
-    pub fn with_comments(self, comment: char) -> Self {
-        Self { comment, ..self }
+    pub fn with_comments(mut self, comment: char) -> Self {
+        if let Source::Text(rows) = &mut self.source {
+            rows.comment = comment;
+        }
+        self
     }
 
     /// The header.
@@ -83,31 +88,16 @@ impl Rows {
 
     /// The file's name.
     pub fn name(&self) -> &str {
-        self.lines.name()
+        &self.columns.file
     }
 
     /// The next row that is neither blank nor a comment.
     pub fn next_row(&mut self) -> Result<Option<Row<'_>>, ReadError> {
-        loop {
-            let number = self.lines.number() + 1;
-            let name_for_errors = self.columns.file.as_str();
-            let Some(line) = self.lines.next_line()? else {
-                return Ok(None);
-            };
-            if line.trim().is_empty() || line.starts_with(self.comment) {
-                continue;
-            }
-            if !split(&line, self.delimiter, &mut self.text, &mut self.fields) {
-                return Err(ReadError::new(
-                    name_for_errors,
-                    "a quoted field does not end on this line",
-                )
-                .at_line(number)
-                .with_remedy("close the quote, or remove it"));
-            }
-            break;
-        }
-        Ok(Some(Row { rows: self }))
+        let found = match &mut self.source {
+            Source::Text(rows) => rows.advance(&self.columns.file)?,
+            Source::Frame(rows) => rows.advance(&self.columns.file)?,
+        };
+        Ok(found.then_some(Row { rows: self }))
     }
 }
 
@@ -124,6 +114,7 @@ impl Columns {
                 .iter()
                 .map(|field| text[field.clone()].trim().to_string())
                 .collect(),
+            kinds: None,
         }
     }
 
@@ -193,6 +184,39 @@ impl Columns {
         format!("the columns are: {}{more}", listed.join(", "))
     }
 
+    /// Refuses a column of a frame whose values cannot be numbers.
+    pub(crate) fn require_numbers(&self, column: usize) -> Result<(), ReadError> {
+        match self.kinds.as_ref().and_then(|kinds| kinds.get(column)) {
+            None | Some(ColumnKind::Numbers) => Ok(()),
+            Some(kind) => Err(self.wrong_kind(column, kind, "numbers")),
+        }
+    }
+
+    /// Refuses a column of a frame whose values cannot be names or numbers.
+    pub(crate) fn require_names(&self, column: usize) -> Result<(), ReadError> {
+        match self.kinds.as_ref().and_then(|kinds| kinds.get(column)) {
+            Some(kind @ ColumnKind::Other(_)) => {
+                Err(self.wrong_kind(column, kind, "texts or whole numbers"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn wrong_kind(&self, column: usize, kind: &ColumnKind, needed: &str) -> ReadError {
+        let name = self.names.get(column).map_or("", String::as_str);
+        let kind = match kind {
+            ColumnKind::Numbers => "numbers",
+            ColumnKind::Texts => "texts",
+            ColumnKind::Other(kind) => kind,
+        };
+        self.error(format!("this column has {kind}, and {needed} are needed"))
+            .at_column(column, name)
+            .with_remedy(format!(
+                "convert it to {needed}, or name another column in its place"
+            ))
+            .with_fields(&[EncodeField::Columns])
+    }
+
     /// The unit in brackets behind a column's name, as in `Recording timestamp [μs]`.
     pub fn unit(&self, column: usize) -> Option<&str> {
         let name = self.names.get(column)?;
@@ -202,39 +226,59 @@ impl Columns {
 }
 
 impl<'a> Row<'a> {
-    /// The line in the file, from 1.
+    /// The line in the file, from 1, or the row of a frame, from 0.
     pub fn line(&self) -> u64 {
-        self.rows.lines.number()
+        match &self.rows.source {
+            Source::Text(rows) => rows.lines.number(),
+            Source::Frame(rows) => rows.cursor.count().saturating_sub(1),
+        }
+    }
+
+    /// [`Row::line`] in words: `line 7` of a file, `row 5` of a frame.
+    pub fn place(&self) -> String {
+        match self.rows.source {
+            Source::Text(_) => format!("line {}", self.line()),
+            Source::Frame(_) => format!("row {}", self.line()),
+        }
     }
 
     /// A field's text without spaces around it; empty where the row is shorter.
     pub fn text(&self, column: usize) -> &'a str {
-        self.rows
-            .fields
-            .get(column)
-            .map_or("", |field| self.rows.text[field.clone()].trim())
+        match &self.rows.source {
+            Source::Text(rows) => rows.text(column),
+            Source::Frame(rows) => rows.cursor.text(column),
+        }
     }
 
     /// The number of fields.
     pub fn len(&self) -> usize {
-        self.rows.fields.len()
+        match &self.rows.source {
+            Source::Text(rows) => rows.fields.len(),
+            Source::Frame(_) => self.rows.columns.names.len(),
+        }
     }
 
     /// Whether there is no field.
     pub fn is_empty(&self) -> bool {
-        self.rows.fields.is_empty()
+        self.len() == 0
     }
 
     /// A number, or `None` for the usual ways to say that there is none (empty, `NaN`, `.`, `n/a` and the like). A field
     /// that the row is too short for is an error: a cut line must not pass for a lost sample.
     pub fn number_or_missing(&self, column: usize) -> Result<Option<f64>, ReadError> {
-        if column >= self.rows.fields.len() {
+        if let Source::Frame(rows) = &self.rows.source {
+            return rows.cursor.number(column).ok_or_else(|| {
+                self.error(column, "this is a text, and a number is needed")
+                    .with_remedy("convert the column to numbers")
+            });
+        }
+        if column >= self.len() {
             return Err(self
                 .error(
                     column,
                     format!(
                         "this row ends after {} fields, but there are {} columns",
-                        self.rows.fields.len(),
+                        self.len(),
                         self.rows.columns.names.len()
                     ),
                 )
@@ -259,9 +303,20 @@ impl<'a> Row<'a> {
         })
     }
 
+    /// A number where the field is one, and else nothing.
+    pub(crate) fn number_if_any(&self, column: usize) -> Option<f64> {
+        match &self.rows.source {
+            Source::Text(_) => parse_number(self.text(column), true),
+            Source::Frame(rows) => rows.cursor.number(column).flatten(),
+        }
+    }
+
     /// Whether a comma within a field may be a decimal comma.
     pub(crate) fn may_have_decimal_commas(&self) -> bool {
-        self.rows.delimiter != b','
+        match &self.rows.source {
+            Source::Text(rows) => rows.delimiter != b',',
+            Source::Frame(_) => false,
+        }
     }
 
     /// An error at a field of this row.
@@ -272,9 +327,11 @@ impl<'a> Row<'a> {
             .names
             .get(column)
             .map_or("", String::as_str);
-        ReadError::new(self.rows.lines.name(), problem)
-            .at_line(self.line())
-            .at_column(column, name)
+        let error = ReadError::new(self.rows.name(), problem).at_column(column, name);
+        match self.rows.source {
+            Source::Text(_) => error.at_line(self.line()),
+            Source::Frame(_) => error.at_row(self.line()),
+        }
     }
 }
 
@@ -323,67 +380,6 @@ fn bare_name(name: &str) -> &str {
     match name.rfind('[') {
         Some(open) if name.ends_with(']') => name[..open].trim(),
         _ => name.trim(),
-    }
-}
-
-/// Splits a line into fields of `text`; `false` where a quote is not closed.
-fn split(line: &str, delimiter: u8, text: &mut String, fields: &mut Vec<Range<usize>>) -> bool {
-    text.clear();
-    fields.clear();
-    // A run of spaces is one delimiter.
-    let spaces = delimiter == b' ';
-    let line = if spaces { line.trim() } else { line };
-    if !line.contains('"') {
-        text.push_str(line);
-        let mut start = 0;
-        if spaces {
-            for field in line.split_ascii_whitespace() {
-                let length = field.len();
-                start += line[start..].find(field).unwrap_or(0);
-                fields.push(start..start + length);
-                start += length;
-            }
-            return true;
-        }
-        for (index, byte) in line.bytes().enumerate() {
-            if byte == delimiter {
-                fields.push(start..index);
-                start = index + 1;
-            }
-        }
-        fields.push(start..line.len());
-        return true;
-    }
-    let delimiter = char::from(delimiter);
-    let mut rest = line;
-    loop {
-        let start = text.len();
-        if let Some(mut quoted) = rest.strip_prefix('"') {
-            loop {
-                let Some(end) = quoted.find('"') else {
-                    return false;
-                };
-                text.push_str(&quoted[..end]);
-                quoted = &quoted[end + 1..];
-                // A doubled quote means one.
-                match quoted.strip_prefix('"') {
-                    Some(after) => {
-                        text.push('"');
-                        quoted = after;
-                    }
-                    None => break,
-                }
-            }
-            rest = quoted;
-        }
-        let end = rest.find(delimiter);
-        text.push_str(&rest[..end.unwrap_or(rest.len())]);
-        fields.push(start..text.len());
-        match end {
-            Some(end) if spaces => rest = rest[end..].trim_start(),
-            Some(end) => rest = &rest[end + 1..],
-            None => return true,
-        }
     }
 }
 

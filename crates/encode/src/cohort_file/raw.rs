@@ -2,6 +2,7 @@
 
 use super::CohortNote;
 use crate::{EncodeField, Head, ReadError};
+use std::collections::HashMap;
 use std::fmt;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Fixations, Grid, Notation, Screen};
 
@@ -25,6 +26,8 @@ pub struct RawCohort {
     /// What the coordinates of fixations mean, if there are any.
     pub(super) screen: Option<Screen>,
     pub(super) notes: Vec<CohortNote>,
+    /// Whether rows are those of a frame, and not lines.
+    pub(super) is_frame: bool,
 }
 
 /// One scanpath as text, with its place in the file.
@@ -79,6 +82,34 @@ impl RawCohort {
     /// What the coordinates of fixations mean; `None` if the file has letters only.
     pub fn screen(&self) -> Option<Screen> {
         self.screen
+    }
+
+    /// The number of scanpaths.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is no scanpath.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Where the first scanpath is that has the participant and the stimulus of an earlier one, and where that one is: lines of a
+    /// file, from 1, or rows of a frame, from 0.
+    pub fn repeated(&self) -> Option<[u64; 2]> {
+        let mut places = HashMap::new();
+        for row in &self.rows {
+            let ids = (row.participant.as_str(), row.stimulus.as_deref());
+            if let Some(first) = places.insert(ids, row.line) {
+                return Some([first, row.line]);
+            }
+        }
+        None
+    }
+
+    /// Whether the scanpaths come from a frame, which has rows and no lines.
+    pub fn is_frame(&self) -> bool {
+        self.is_frame
     }
 
     /// The participant and the group of each scanpath.
@@ -194,8 +225,12 @@ impl RawRow {
         let scanpath = alphabet.parse(&self.letters).map_err(|error| {
             let place = error.position;
             let problem = format!("{error} at position {place} of the scanpath");
-            let error = ReadError::new(file.name(), problem)
-                .at_line(self.line)
+            let error = ReadError::new(file.name(), problem);
+            let error = match file.is_frame {
+                true => error.at_row(self.line),
+                false => error.at_line(self.line),
+            };
+            let error = error
                 .with_remedy(format!(
                     "the scanpath was read as \"{alphabet}\"; name another notation, or encode the recordings again"
                 ))

@@ -13,6 +13,9 @@ use veilpath_metrics::{Encoding, Fixation, Fixations, text};
 impl RawCohort {
     /// Reads a cohort file, once; its letters stay text.
     pub fn read(input: Input) -> Result<Self, ReadError> {
+        if input.frame().is_some() {
+            return Self::read_frame(input);
+        }
         let file = input.name().to_string();
         let head = input.head();
         if head.binary {
@@ -37,7 +40,7 @@ impl RawCohort {
             .map_err(|error| lines.error(error.to_string()))?;
         let may_be_marked = preamble.is_ours && matches!(layout, Layout::Table);
         let mut rows = match layout {
-            Layout::Table => table(lines, &first, screen.is_some(), &mut notes)?,
+            Layout::Table => table(under_header(lines, &first), screen.is_some(), &mut notes)?,
             Layout::Tabbed => tabbed(lines, &first, &mut notes)?,
             Layout::Bare => bare(lines, &first, preamble.blank_lines, &mut notes)?,
             Layout::Unknown => {
@@ -53,20 +56,7 @@ impl RawCohort {
             );
         }
         let has_fixations = rows.iter().any(|row| row.fixations.is_some());
-        let mut unprintable = 0;
-        for row in &mut rows {
-            let ids = [
-                Some(&mut row.participant),
-                row.group.as_mut(),
-                row.stimulus.as_mut(),
-            ];
-            for id in ids.into_iter().flatten() {
-                if may_be_marked && let Cow::Owned(unmarked) = text::from_csv_field(id) {
-                    *id = unmarked;
-                }
-                unprintable += make_printable(id);
-            }
-        }
+        let mut unprintable = make_ids_printable(&mut rows, may_be_marked);
         let mut encoding = BTreeMap::new();
         for (mut name, mut value) in std::mem::take(&mut preamble.settings) {
             unprintable += make_printable(&mut name) + make_printable(&mut value);
@@ -88,8 +78,57 @@ impl RawCohort {
             aspect: preamble.aspect,
             screen: screen.filter(|_| has_fixations),
             notes,
+            is_frame: false,
         })
     }
+
+    /// A frame with the columns of a cohort file. It declares no settings.
+    fn read_frame(input: Input) -> Result<Self, ReadError> {
+        let head = input.head();
+        let mut notes = Vec::new();
+        let mut rows = table(Rows::open(input)?, false, &mut notes)?;
+        if rows.is_empty() {
+            return Err(ReadError::new(&head.name, "this frame has no rows"));
+        }
+        let unprintable = make_ids_printable(&mut rows, false);
+        if unprintable > 0 {
+            notes.push(CohortNote::Unprintable(unprintable));
+        }
+        note_repeated(&rows, &mut notes);
+        Ok(Self {
+            head,
+            rows,
+            alphabet: None,
+            encoding: Encoding::default(),
+            size_declared: false,
+            modulus_declared: false,
+            grid: None,
+            header_notes: Vec::new(),
+            aspect: None,
+            screen: None,
+            notes,
+            is_frame: true,
+        })
+    }
+}
+
+/// Makes all ids printable, and returns how many were not. Those of a file may have a mark against spreadsheets.
+fn make_ids_printable(rows: &mut [RawRow], may_be_marked: bool) -> usize {
+    let mut unprintable = 0;
+    for row in rows {
+        let ids = [
+            Some(&mut row.participant),
+            row.group.as_mut(),
+            row.stimulus.as_mut(),
+        ];
+        for id in ids.into_iter().flatten() {
+            if may_be_marked && let Cow::Owned(unmarked) = text::from_csv_field(id) {
+                *id = unmarked;
+            }
+            unprintable += make_printable(id);
+        }
+    }
+    unprintable
 }
 
 /// Replaces unprintable characters, and returns 1 if there were any.
@@ -132,22 +171,28 @@ impl Layout {
     }
 }
 
-/// A table under a header.
-fn table(
-    lines: Lines,
-    header: &str,
-    has_screen: bool,
-    notes: &mut Vec<CohortNote>,
-) -> Result<Vec<RawRow>, ReadError> {
+/// The rows under a header.
+fn under_header(lines: Lines, header: &str) -> Rows {
     // A spreadsheet pads all lines to the width of the widest, which may be a comment.
     let delimiter = guess_delimiter(header);
     let header = header.trim_end().trim_end_matches(char::from(delimiter));
-    let mut rows = Rows::after_header(lines, header, delimiter);
+    Rows::after_header(lines, header, delimiter)
+}
+
+/// A table of scanpaths.
+fn table(
+    mut rows: Rows,
+    has_screen: bool,
+    notes: &mut Vec<CohortNote>,
+) -> Result<Vec<RawRow>, ReadError> {
     let columns = rows.columns().clone();
     let scanpath = columns.require(&["scanpath"])?;
     let participant = columns.find(&["participant", "subject"]);
     let stimulus = columns.find(&["stimulus"]);
     let group = columns.find(&["group"]);
+    for column in [Some(scanpath), participant, stimulus, group] {
+        column.map_or(Ok(()), |column| columns.require_names(column))?;
+    }
     // Without a screen their numbers mean nothing, as in a table of another program that counts fixations.
     let kept = columns.find(&[fixations::COLUMN]).filter(|_| has_screen);
     let ignored: Vec<&str> = (0..)

@@ -76,7 +76,10 @@ fn encode(
         ..ReadOptions::default()
     };
     let reported = RefCell::new(Vec::new());
-    let progress = |bytes| reported.borrow_mut().push(bytes);
+    let progress = |bytes| {
+        reported.borrow_mut().push(bytes);
+        ControlFlow::Continue(())
+    };
     encode_with(
         (TEST_FORMATS, &|head| {
             TEST_FORMATS
@@ -191,7 +194,7 @@ fn a_cohort_with_only_empty_scanpaths_cannot_drop_them() {
             None,
             &read,
             &options,
-            &|_| (),
+            &|_| ControlFlow::Continue(()),
         )
     };
     assert!(encode(false).is_ok());
@@ -222,7 +225,7 @@ fn the_scanmatch_example_gives_its_known_strings() {
             None,
             &read,
             &options,
-            &|_| (),
+            &|_| ControlFlow::Continue(()),
         )
         .unwrap();
         let text = |entry: &veilpath_metrics::Entry| cohort.alphabet.format(&entry.scanpath);

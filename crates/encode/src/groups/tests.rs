@@ -18,7 +18,9 @@ fn encode(files: &[&str], column: Option<&str>) -> Result<Encoded, ReadError> {
         ..ReadOptions::default()
     };
     let options = EncodeOptions::default();
-    encode_files(sources.collect(), Some("table"), &read, &options, &|_| {})
+    encode_files(sources.collect(), Some("table"), &read, &options, &|_| {
+        std::ops::ControlFlow::Continue(())
+    })
 }
 
 fn groups(cohort: &Cohort) -> Vec<(&str, Option<&str>)> {

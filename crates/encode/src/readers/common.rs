@@ -3,7 +3,7 @@
 use super::oriented;
 use crate::{
     CoordinateUnit, Dropped, Fixation, ReadError, ReadOptions, Recording, RecordingId, Row, Sink,
-    Space, parse_number,
+    Space,
 };
 
 /// Remembers the recording of the last row, so that a table with a name on every row asks the sink only where the name
@@ -64,7 +64,7 @@ pub(crate) fn report_fixation(
 
 /// When a row's fixation starts. A field that is not a number does not make the row an error: it keeps its place in the file.
 pub(crate) fn start_ms(row: &Row<'_>, column: Option<usize>, unit_in_ms: f64) -> Option<f64> {
-    let start = parse_number(row.text(column?), true)?;
+    let start = row.number_if_any(column?)?;
     Some(start * unit_in_ms).filter(|start| start.is_finite())
 }
 

@@ -82,6 +82,31 @@ impl Layout {
         })
     }
 
+    /// Refuses columns of a frame whose values cannot be what the columns are for.
+    pub(super) fn check_kinds(&self, columns: &Columns) -> Result<(), ReadError> {
+        let end_point = self.end_point.map(|(x, y)| [x, y]);
+        let numbers = [self.duration, self.start, self.end, self.confidence];
+        let numbers = [self.x, self.y]
+            .into_iter()
+            .chain(end_point.into_iter().flatten())
+            .chain(numbers.into_iter().flatten());
+        for column in numbers {
+            columns.require_numbers(column)?;
+        }
+        let names = [
+            self.participant,
+            self.group,
+            self.stimulus,
+            self.trial,
+            self.aoi,
+            self.event,
+        ];
+        names
+            .into_iter()
+            .flatten()
+            .try_for_each(|column| columns.require_names(column))
+    }
+
     /// Names in use that several columns have, the first of which is taken.
     pub(super) fn repeated<'a>(&self, columns: &'a Columns) -> Vec<&'a str> {
         let names = columns.names();

@@ -61,10 +61,10 @@ impl Format for Table {
         options: &ReadOptions,
         sink: &mut dyn Sink,
     ) -> Result<(), ReadError> {
-        let head = input.head().lines.join("\n").into_bytes();
-        let first_rows = || Rows::open(Input::from_bytes(input.name(), head.clone())?);
+        let first_rows = || Rows::open(input.start()?);
         let columns = first_rows()?.columns().clone();
         let layout = Layout::find(&columns, options)?;
+        layout.check_kinds(&columns)?;
         let found = names_found(&input, options, NamesInFile::default())?;
         let is_named = layout.participant.is_some() || found.participant.is_some();
         let names = or_file_name(found, &input);
