@@ -43,6 +43,9 @@ pub enum ProtocolError {
     /// This side's records do not allow the next step.
     #[error("this side's records do not allow the comparison to continue")]
     Refused,
+    /// This side ended the computation before it was finished.
+    #[error("the computation was cancelled")]
+    Cancelled,
     /// A contradiction inside this program.
     #[error("internal error: {0}")]
     Internal(&'static str),

@@ -6,6 +6,7 @@
 //!
 //! This crate uses no sockets, files or clocks: a [`Channel`](veilpath_channel::Channel) moves bytes, and callers measure time.
 
+mod cancel;
 mod engine_choice;
 pub mod engines;
 mod error;
@@ -26,6 +27,7 @@ mod risk;
 mod spec;
 mod statistics;
 
+pub use cancel::CancelToken;
 pub use engine_choice::{EngineChoice, ProvenEstimates, TreeLevels, UnknownTreeLevels};
 pub use engines::garbled::and_gates_per_cell;
 #[cfg(feature = "watch")]

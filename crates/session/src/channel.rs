@@ -25,6 +25,7 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 use veilpath_channel::queue::{QueueReceiver, ReceiveError, byte_queue};
 use veilpath_channel::{Channel, ChannelError, UNREAD_BYTES, copying};
+use veilpath_protocol::CancelToken;
 
 /// Received bytes that may wait in the queue.
 const MAX_QUEUED_BYTES: usize = 4 << 20;
@@ -108,6 +109,11 @@ impl SecureChannel {
             writer: Some(writer),
             threads,
         })
+    }
+
+    /// Ends the connection soon after this token is cancelled. The first token counts.
+    pub fn end_with(&self, token: CancelToken) {
+        self.connection.end_with(token);
     }
 
     /// A handle that monitors the connection from another thread.

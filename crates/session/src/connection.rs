@@ -19,6 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use veilpath_channel::ChannelError;
 use veilpath_channel::queue::QueueSender;
+use veilpath_protocol::CancelToken;
 
 /// The most bytes that one read takes from the socket.
 const CHUNK: usize = 64 << 10;
@@ -58,6 +59,8 @@ pub(crate) struct SharedConnection {
     stall_ms: AtomicU64,
     /// When the connection must have ended, in milliseconds since `start`, and the time that it had.
     deadline: Mutex<Option<(u64, Duration)>>,
+    /// What ends the connection early.
+    cancel: OnceLock<CancelToken>,
     cause: Mutex<Option<SessionError>>,
     /// Dropping it ends the keep-alives.
     keep_alive: Mutex<Option<Sender<Duration>>>,
@@ -86,6 +89,7 @@ impl SharedConnection {
             // Keep-alives are not enough before the engine runs.
             stall_ms: AtomicU64::new(millis(timeouts.idle)),
             deadline: Mutex::new(None),
+            cancel: OnceLock::new(),
             cause: Mutex::new(None),
             keep_alive: Mutex::new(Some(keep_alive)),
         }
@@ -123,7 +127,15 @@ impl SharedConnection {
         *guard(&self.deadline) = Some((self.now().saturating_add(millis(time)), time));
     }
 
+    /// Ends the connection soon after this token is cancelled. The first token counts.
+    pub(crate) fn end_with(&self, token: CancelToken) {
+        let _ = self.cancel.set(token);
+    }
+
     fn check_deadline(&self) -> Result<(), ChannelError> {
+        if self.cancel.get().is_some_and(CancelToken::is_cancelled) {
+            return Err(self.fail(NetworkError::Stopped.into()));
+        }
         match *guard(&self.deadline) {
             Some((end, time)) if self.now() > end => {
                 Err(self.fail(NetworkError::SessionTooLong(time).into()))

@@ -131,6 +131,7 @@ impl SessionError {
                 | ProtocolError::KeyRefused(_)
                 | ProtocolError::CiphertextRefused(_) => Fault::PeerMisbehaves,
                 ProtocolError::Channel(_) => Fault::Network,
+                ProtocolError::Cancelled => Fault::Usage,
                 ProtocolError::NoRandomness
                 | ProtocolError::Refused
                 | ProtocolError::Internal(_) => Fault::Internal,

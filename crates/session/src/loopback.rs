@@ -26,7 +26,7 @@ const TIMEOUTS: Timeouts = Timeouts {
 };
 
 /// Compares two cohorts with both roles in this process, the host's cohort first, and returns the host's outcome. If one side
-/// fails, its own error is returned, not that the other one lost its partner.
+/// fails, its own error is returned, not that the other one lost its partner. The token of the host's observer cancels both.
 pub fn compare_on_loopback(
     spec: &Spec,
     key: Option<HostKey>,
@@ -36,6 +36,7 @@ pub fn compare_on_loopback(
     let identities = [Identity::ephemeral()?, Identity::ephemeral()?];
     let [host_identity, join_identity] = &identities;
     let peers = [join_identity.fingerprint(), host_identity.fingerprint()];
+    let cancel = observers[0].cancel_token();
     let listener = Listener::bind(ADDRESS).map_err(unavailable)?;
     // Once, and before any work: the host already listens.
     let socket =
@@ -60,6 +61,7 @@ pub fn compare_on_loopback(
     let (host, joining) = std::thread::scope(|scope| {
         let joining = scope.spawn(move || {
             let channel = join_on(socket, join_identity, peers[1], &TIMEOUTS)?;
+            channel.end_with(cancel);
             let proposal = proposal(cohorts[1], None);
             run_side(
                 Role::Join,

@@ -30,6 +30,40 @@ pub fn read_cohort_from(input: Input) -> Result<RawCohort, Error> {
     }
 }
 
+/// A cohort in memory as if it had been read from a file: what [`crate::plan()`] and a session take. The aspect is that of
+/// what was looked at, for drawings.
+pub fn cohort_in_memory(
+    name: &str,
+    cohort: &Cohort,
+    aspect: Option<f64>,
+) -> Result<RawCohort, Error> {
+    let mut text = Vec::new();
+    let failed = |source| Error::Write {
+        path: name.into(),
+        source,
+    };
+    veilpath_encode::cohort_file::write(cohort, aspect, &[], &mut text).map_err(failed)?;
+    read_cohort_from(Input::from_bytes(name, text)?)
+}
+
+/// Refuses two scanpaths of one participant for one stimulus. Comparisons allow them; who looks results up by these two ids
+/// does not want them.
+pub fn refuse_repeated_ids(cohort: &RawCohort) -> Result<(), Error> {
+    let Some(places) = cohort.repeated() else {
+        return Ok(());
+    };
+    let word = match cohort.is_frame() {
+        true => "row",
+        false => "line",
+    };
+    let [first, second] = places.map(|place| format!("{word} {place}"));
+    Err(Error::RepeatedIds {
+        file: cohort.name().to_string(),
+        first,
+        second,
+    })
+}
+
 /// For a common mix-up, an error that says what the file is; otherwise the reader's error.
 fn explain(head: &Head, error: ReadError) -> Error {
     match other_file(head) {

@@ -52,6 +52,14 @@ pub fn compare(
     options: CompareOptions,
     events: &dyn EventSink,
 ) -> Result<Outcome, Error> {
+    run(planned, options, events).map_err(|error| error.or_cancelled(events))
+}
+
+fn run(
+    planned: &PlannedComparison,
+    options: CompareOptions,
+    events: &dyn EventSink,
+) -> Result<Outcome, Error> {
     let PlannedComparison { a, b, spec, .. } = planned;
     if options.coins.is_some() && !takes_coins(spec) {
         return Err(Error::NoUseForCoins);

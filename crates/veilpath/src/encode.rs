@@ -1,19 +1,21 @@
-//! Turns gaze and fixation files into a cohort.
+//! Turns gaze and fixations, in files or in frames, into a cohort.
 
 mod areas;
 
 use crate::progress::Counter;
 use crate::{Error, Event, EventSink};
+use std::ops::ControlFlow;
 use veilpath_encode::{encode_files, readers, trace_files};
 
 pub use areas::{DrawnArea, DrawnOutline, area_file};
 pub use veilpath_encode::EncodeOptions as LetterOptions;
 pub use veilpath_encode::{
-    Areas, Assumption, ColumnRole, ColumnRoles, CoordinateUnit, DataKinds, DetectedCount,
-    DetectionOptions, Detector, Downsize, Dropped, EncodeField, EncodeNote, Encoded, EventChoice,
-    Eye, FileSummary, Groups, GroupsNotUsed, Half, LengthUnit, LikelyCause, NameTemplate, NoEffect,
-    NoLetters, Outside, Placing, ReadOptions, RowChoice, RunOptions, RunsBy, ScreenLength, Source,
-    Space, Summary, TimeUnit, Trace, TracePoint, TracedRecording, VelocityMethod,
+    Areas, Assumption, ColumnKind, ColumnRole, ColumnRoles, CoordinateUnit, DataKinds,
+    DetectedCount, DetectionOptions, Detector, Downsize, Dropped, EncodeField, EncodeNote, Encoded,
+    EventChoice, Eye, FileSummary, Frame, FrameColumn, Groups, GroupsNotUsed, Half, LengthUnit,
+    LikelyCause, NameTemplate, NamedFrame, NoEffect, NoLetters, Outside, Placing, ReadOptions,
+    RowChoice, RunOptions, RunsBy, ScreenLength, Source, Space, Summary, TimeUnit, Trace,
+    TracePoint, TracedRecording, Value, VelocityMethod,
 };
 
 /// How files are read, and how their points become letters.
@@ -58,12 +60,26 @@ pub fn encode(
     let size = |source: &Source| match source {
         Source::File(path) => std::fs::metadata(path).map_or(0, |file| file.len()),
         Source::Open(_) => 0,
+        Source::Frame(frame) => frame.bytes(),
     };
     let counter = Counter::new(sources.iter().map(size).sum());
-    let progress = |done: u64| events.event(Event::Progress(counter.set(done)));
-    progress(0);
+    let cancel = events.cancel_token();
+    let progress = |done: u64| {
+        events.event(Event::Progress(counter.set(done)));
+        match cancel.is_cancelled() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    };
     let format = options.format.as_deref();
-    let mut encoded = encode_files(sources, format, &options.read, &options.letters, &progress)?;
+    let encoded = match progress(0) {
+        ControlFlow::Break(()) => Err(Error::Cancelled),
+        ControlFlow::Continue(()) => {
+            encode_files(sources, format, &options.read, &options.letters, &progress)
+                .map_err(Error::from)
+        }
+    };
+    let mut encoded = encoded.map_err(|error| error.or_cancelled(events))?;
     if let Some(groups) = &options.groups {
         encoded.assign(groups)?;
     }

@@ -4,7 +4,9 @@ use crate::report::{DrawingError, NoHeatMap, ResultFileError};
 use crate::split::SplitError;
 use crate::stats::StatsError;
 use crate::synth::SynthError;
-use crate::{InvitationError, MetricOptionsError, OtherFile, OutputConflict, PeersError};
+use crate::{
+    EventSink, InvitationError, MetricOptionsError, OtherFile, OutputConflict, PeersError,
+};
 use std::io;
 use std::path::PathBuf;
 use veilpath_encode::ReadError;
@@ -20,9 +22,24 @@ use veilpath_session::{
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// The caller cancelled the job.
+    #[error("the job was cancelled")]
+    Cancelled,
     /// An input file cannot be read or understood.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// Two scanpaths of one participant for one stimulus, where each should be named by these two.
+    #[error(
+        "{file}: {first} and {second} have the same participant and stimulus, so a pair of ids would not say which scanpaths it is about"
+    )]
+    RepeatedIds {
+        /// The cohort.
+        file: String,
+        /// Where the first is.
+        first: String,
+        /// Where the second is.
+        second: String,
+    },
     /// A metric's numbers are invalid.
     #[error(transparent)]
     Metric(#[from] MetricError),
@@ -330,6 +347,14 @@ pub enum Fault {
 }
 
 impl Error {
+    /// The error, or that the job was cancelled, if it was: whatever failed then failed because of that.
+    pub(crate) fn or_cancelled(self, events: &dyn EventSink) -> Self {
+        match events.cancel_token().is_cancelled() {
+            true => Error::Cancelled,
+            false => self,
+        }
+    }
+
     /// Who can fix it.
     pub fn fault(&self) -> Fault {
         match self {

@@ -4,7 +4,7 @@ use crate::{Progress, SessionEvent};
 use std::fmt;
 use veilpath_encode::CohortNote;
 use veilpath_metrics::{RoundingError, Threshold};
-use veilpath_protocol::RiskySetting;
+use veilpath_protocol::{CancelToken, RiskySetting};
 use veilpath_session::RelayEvent;
 
 /// Something that happened. Events about a session contain nothing about a participant.
@@ -189,6 +189,11 @@ impl fmt::Display for Note {
 pub trait EventSink: Sync {
     /// Handles one event. It should return quickly.
     fn event(&self, event: Event);
+
+    /// What cancels the job that reports here. A cancelled job ends soon with [`crate::Error::Cancelled`].
+    fn cancel_token(&self) -> CancelToken {
+        CancelToken::default()
+    }
 }
 
 /// Calls the closure for each event.

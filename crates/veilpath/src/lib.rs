@@ -11,6 +11,7 @@
 //! - every failure is an [`Error`], whose [`Error::fault`] says who can fix it. An error names fields and values; the
 //!   front end maps them to its flags or boxes.
 
+mod choice;
 mod cohort;
 mod compare;
 pub mod demo;
@@ -20,6 +21,7 @@ mod event;
 mod file_kind;
 mod fingerprint_words;
 mod invitation;
+mod job;
 mod key_pair;
 mod local_cohort;
 mod metric;
@@ -31,19 +33,24 @@ mod policy;
 mod policy_document;
 mod progress;
 pub mod report;
+mod score_matrix;
 mod session;
 pub mod split;
 pub mod stats;
 pub mod synth;
 mod temporary_file;
 
-pub use cohort::{OtherFile, decode_cohort, read_cohort, read_cohort_from};
+pub use choice::Choice;
+pub use cohort::{
+    OtherFile, cohort_in_memory, decode_cohort, read_cohort, read_cohort_from, refuse_repeated_ids,
+};
 pub use compare::{CompareOptions, TestCoins, TestCoinsError, compare};
 pub use error::{Error, Fault};
 pub use event::{Event, EventSink, Note};
 pub use file_kind::{FileKind, file_kind};
 pub use fingerprint_words::fingerprint_words;
 pub use invitation::{Invitation, InvitationError};
+pub use job::Job;
 pub use key_pair::{KeyPairOptions, generate_key_pair};
 pub use local_cohort::LocalCohort;
 pub use metric::{
@@ -57,6 +64,7 @@ pub use plan::{PlanOptions, PlannedComparison, load_host_key, plan};
 pub use policy::{check_policy, find_policy, write_policy_example};
 pub use policy_document::{DocumentPlan, policy_document};
 pub use progress::Progress;
+pub use score_matrix::{ScoreMatrix, score_matrix};
 pub use session::{
     Peer, PeerEvent, PeersError, PeersFileProblem, ResultFolder, SaveResults, Saved, ServedPeer,
     SessionControl, SessionEvent, SessionOptions, check_peers, host, identity_file, join,
@@ -72,7 +80,7 @@ pub use veilpath_metrics::{
 };
 pub use veilpath_paillier::{Error as PaillierError, KeySize};
 pub use veilpath_protocol::{
-    Capability, Engine, EngineChoice, Estimate, FixationRounding, GroupQuestion, JobError, Link,
+    CancelToken, Capability, Engine, EngineChoice, Estimate, FixationRounding, GroupQuestion, JobError, Link,
     MAX_PADDING, MAX_TEXT_BYTES, Outcome, PaillierOptions, PairRule, PairRuleError, ProtocolError,
     ProvenEstimates, ResultFormatError, Reveal, RevealTo, Revealed, RiskySetting, Role, Spec,
     SpecError, TreeLevels, Unsupported,

@@ -3,7 +3,7 @@
 use crate::{Event, EventSink};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use veilpath_protocol::Observer;
+use veilpath_protocol::{CancelToken, Observer};
 
 /// How much of a job is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +87,10 @@ impl Observer for CellObserver<'_> {
     fn cells(&self, finished: u64) {
         let progress = self.counter.advance(finished);
         self.events.event(Event::Progress(progress));
+    }
+
+    fn cancel_token(&self) -> CancelToken {
+        self.events.cancel_token()
     }
 }
 

@@ -65,21 +65,21 @@ pub fn host(
     options: &SessionOptions,
     events: &dyn EventSink,
 ) -> Result<Option<CompletedSession>, Error> {
-    let side = Side::new(options, Role::Host, events)?;
-    side.refuse_own(peer)?;
-    side.refuse_forbidden(&[peer])?;
-    side.refuse_unanswerable()?;
-    side.refuse_unprotected()?;
-    let listener = side.listen(address, &[peer])?;
-    let on_rejected = &mut |error: &_| side.report(SessionEvent::rejected(error));
-    let channel = listener.accept_unless(
-        &|| options.control.is_stopped(),
-        &options.identity,
-        peer,
-        &side.timeouts,
-        on_rejected,
-    )?;
-    side.run(channel, &Arc::new(Peer::unnamed(peer)), |_| Ok(()))
+    let cancel = events.cancel_token();
+    let session = || {
+        let side = Side::prepared(options, Role::Host, peer, events)?;
+        let listener = side.listen(address, &[peer])?;
+        let on_rejected = &mut |error: &_| side.report(SessionEvent::rejected(error));
+        let channel = listener.accept_unless(
+            &|| options.control.is_stopped() || cancel.is_cancelled(),
+            &options.identity,
+            peer,
+            &side.timeouts,
+            on_rejected,
+        )?;
+        side.run(channel, &Arc::new(Peer::unnamed(peer)), |_| Ok(()))
+    };
+    session().map_err(|error: Error| error.or_cancelled(events))
 }
 
 /// Connects to a host, directly or at a relay, and compares. Returns `None` if this side only asked for the estimate.
@@ -89,29 +89,29 @@ pub fn join(
     options: &SessionOptions,
     events: &dyn EventSink,
 ) -> Result<Option<CompletedSession>, Error> {
-    let side = Side::new(options, Role::Join, events)?;
-    side.refuse_own(peer)?;
-    side.refuse_forbidden(&[peer])?;
-    side.refuse_unanswerable()?;
-    side.refuse_unprotected()?;
-    veilpath_session::check_address(address)?;
-    side.report(SessionEvent::Connecting {
-        address: address.to_string(),
-        relay: options.via_relay,
-        fingerprint: options.identity.fingerprint(),
-    });
-    let connect = match options.via_relay {
-        true => veilpath_session::join_at_relay,
-        false => veilpath_session::join_unless,
+    let cancel = events.cancel_token();
+    let session = || {
+        let side = Side::prepared(options, Role::Join, peer, events)?;
+        veilpath_session::check_address(address)?;
+        side.report(SessionEvent::Connecting {
+            address: address.to_string(),
+            relay: options.via_relay,
+            fingerprint: options.identity.fingerprint(),
+        });
+        let connect = match options.via_relay {
+            true => veilpath_session::join_at_relay,
+            false => veilpath_session::join_unless,
+        };
+        let channel = connect(
+            &|| options.control.is_stopped() || cancel.is_cancelled(),
+            address,
+            &options.identity,
+            peer,
+            &side.timeouts,
+        )?;
+        side.run(channel, &Arc::new(Peer::unnamed(peer)), |_| Ok(()))
     };
-    let channel = connect(
-        &|| options.control.is_stopped(),
-        address,
-        &options.identity,
-        peer,
-        &side.timeouts,
-    )?;
-    side.run(channel, &Arc::new(Peer::unnamed(peer)), |_| Ok(()))
+    session().map_err(|error: Error| error.or_cancelled(events))
 }
 
 /// One side of a session.
@@ -139,6 +139,21 @@ impl<'a> Side<'a> {
             sessions: 1,
             events,
         })
+    }
+
+    /// For one peer: everything that can be refused before anybody connects has been.
+    fn prepared(
+        options: &'a SessionOptions,
+        role: Role,
+        peer: Fingerprint,
+        events: &'a dyn EventSink,
+    ) -> Result<Self, Error> {
+        let side = Self::new(options, role, events)?;
+        side.refuse_own(peer)?;
+        side.refuse_forbidden(&[peer])?;
+        side.refuse_unanswerable()?;
+        side.refuse_unprotected()?;
+        Ok(side)
     }
 
     /// Refuses this side's own fingerprint, which users sometimes give for the peer's.
@@ -300,6 +315,7 @@ impl<'a> Side<'a> {
         prepare: impl FnOnce(&mut Session) -> Result<T, SessionError>,
     ) -> Result<Option<CompletedSession>, Error> {
         self.options.control.attach(channel.stop_handle()?);
+        channel.end_with(self.events.cancel_token());
         let (mut session, theirs) = self.open(channel, peer.fingerprint)?;
         self.report_peer(peer, PeerEvent::Connected);
         let _prepared = prepare(&mut session)?;
@@ -401,41 +417,4 @@ fn with_peer(error: SessionError) -> Error {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Fault;
-
-    /// A peer with long scanpaths must not end a host that serves others.
-    #[test]
-    fn a_problem_caused_by_both_cohorts_is_not_this_sides_fault() {
-        let fault = |error: ProtocolError| with_peer(error.into()).fault();
-        let does_not_fit = ProtocolError::DoesNotFit {
-            needed: 600,
-            key_bits: 512,
-        };
-        assert_eq!(fault(does_not_fit), Fault::Peer);
-        assert_eq!(fault(ProtocolError::NoRandomness), Fault::Input);
-    }
-
-    /// A host waits for a peer that lost its connection, and not for one that was caught.
-    #[test]
-    fn bans_and_impossible_results_are_final() {
-        use veilpath_protocol::Misbehaviour;
-        use veilpath_session::{BanReason, Limit, NetworkError};
-        let banned = SessionError::from(Limit::Banned(BanReason::ChangedAnswer));
-        assert!(Error::from(banned).is_final());
-        for (misbehaviour, is_final) in [
-            (Misbehaviour::ResultOutOfRange, true),
-            (Misbehaviour::StoppedEarly, false),
-        ] {
-            let error = ProtocolError::from(misbehaviour);
-            assert_eq!(with_peer(error.into()).is_final(), is_final);
-        }
-        let lost = SessionError::from(NetworkError::LeftQueue);
-        let interrupted = Error::Interrupted {
-            error: lost,
-            counts_again: false,
-        };
-        assert!(!interrupted.is_final());
-    }
-}
+mod tests;

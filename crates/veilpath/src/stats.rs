@@ -90,7 +90,11 @@ pub fn statistics(
         false => samples.possible(),
     };
     let mut answers = Vec::new();
+    let cancel = events.cancel_token();
     for question in questions {
+        if cancel.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
         match samples.answer(&question, options, &bootstrap) {
             Ok(answer) => answers.push(answer),
             Err(error) if asked => return Err(error.into()),

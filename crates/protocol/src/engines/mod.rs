@@ -11,8 +11,8 @@ pub(crate) mod shares;
 pub(crate) mod tests;
 
 use crate::{
-    Answer, Estimate, JobError, Link, Misbehaviour, PairStore, ProtocolError, Reveal, RevealTo,
-    Revealed, Spec, TreeLevels, Work,
+    Answer, CancelToken, Estimate, JobError, Link, Misbehaviour, PairStore, ProtocolError, Reveal,
+    RevealTo, Revealed, Spec, TreeLevels, Work,
 };
 pub use opening::{receive_halves, send_halves};
 use paillier::PaillierOptions;
@@ -65,6 +65,11 @@ pub trait Observer: Sync {
     /// This side knows the answer for a pair (an index into the agreed list).
     fn scored(&self, pair: usize, answer: Answer) {
         let _ = (pair, answer);
+    }
+
+    /// What ends the run before it is finished. Only the engine `plain` looks at it; the others end with their channel.
+    fn cancel_token(&self) -> CancelToken {
+        CancelToken::default()
     }
 
     /// Does a piece of this side's work, on the calling thread. An observer with a clock may time it; it must do the

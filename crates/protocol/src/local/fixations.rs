@@ -1,8 +1,11 @@
 //! Measures of fixations, which never leave a machine.
 
 use crate::outcome::labels;
-use crate::{Answer, Cost, JobError, Observer, Outcome, ProtocolError, Results, Reveal, Spec};
+use crate::{Cost, JobError, Observer, Outcome, ProtocolError, Results, Reveal, Spec};
 use veilpath_metrics::{Cohort, FixationComparison, Fixations};
+
+/// Enough to keep all cores busy, and few enough to be cancelled soon.
+const PAIRS_AT_A_TIME: usize = 2048;
 
 /// Compares two cohorts in the clear.
 pub(super) fn compare(
@@ -25,11 +28,16 @@ pub(super) fn compare(
     };
     let comparison = FixationComparison::new(spec.metric.clone(), screen)?;
     let progress = |cells| observer.cells(cells);
-    let scores = comparison.compare_pairs(&first, &second, pairs, &progress)?;
-    let answers: Vec<Answer> = scores
-        .into_iter()
-        .map(|score| spec.reveal.answer(&spec.metric, score))
-        .collect();
+    let cancel = observer.cancel_token();
+    let mut answers = Vec::with_capacity(pairs.len());
+    for pairs in pairs.chunks(PAIRS_AT_A_TIME) {
+        if cancel.is_cancelled() {
+            return Err(ProtocolError::Cancelled);
+        }
+        let scores = comparison.compare_pairs(&first, &second, pairs, &progress)?;
+        let scores = scores.into_iter();
+        answers.extend(scores.map(|score| spec.reveal.answer(&spec.metric, score)));
+    }
     for (pair, answer) in answers.iter().enumerate() {
         observer.scored(pair, *answer);
     }

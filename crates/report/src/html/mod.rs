@@ -6,6 +6,7 @@
 //! | `clustering`, `mds`, `eigen` | the order of lines, and the map |
 //! | `scale`, `picture`, `heat_map`, `histogram`, `bars`, `scatter` | the figures |
 //! | `letters`, `scanpaths`, `scarf`, `transitions`, `pairs` | figures of one's own scanpaths |
+//! | `summary` | what comes first, as a piece of another page |
 //! | `neighbours`, `summaries`, `answers`, `table` | the tables: every figure has one that says the same |
 //! | `numbers` | numbers in words |
 //! | `figures`, `page`, `page.css`, `page.js`, `encoded`, `image` | the page around them |
@@ -36,6 +37,7 @@ mod scanpaths;
 mod scarf;
 mod scatter;
 mod summaries;
+mod summary;
 mod table;
 mod transitions;
 mod view;
@@ -146,6 +148,14 @@ impl<'a> Report<'a> {
     pub fn write_html(&self, out: &mut dyn Write) -> io::Result<()> {
         let page = page::page(self)?;
         out.write_all(printable_lines(&page.into_string()).as_bytes())?;
+        out.flush()
+    }
+
+    /// What came out, in short, as a piece of a page: the numbers at the top, answers about groups, who learned what, and the
+    /// first heat map. It has no script, and its style is its own.
+    pub fn write_summary(&self, out: &mut dyn Write) -> io::Result<()> {
+        let summary = summary::summary(self)?.into_string();
+        out.write_all(printable_lines(&summary).as_bytes())?;
         out.flush()
     }
 

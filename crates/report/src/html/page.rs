@@ -105,7 +105,7 @@ fn no_results(outcome: Option<&Outcome>) -> String {
     }
 }
 
-fn subtitle(report: &Report<'_>) -> String {
+pub(super) fn subtitle(report: &Report<'_>) -> String {
     let file = report.file;
     let one_cohort = report
         .views
@@ -137,7 +137,8 @@ fn subtitle(report: &Report<'_>) -> String {
     format!("{sides}{stimuli}{how}.")
 }
 
-fn tiles(report: &Report<'_>) -> Markup {
+/// The numbers at the top of the page, with their names.
+pub(super) fn headline(report: &Report<'_>) -> Vec<(String, String)> {
     let outcome = report.file.outcome();
     let first = report.views.views.first();
     let pairs = match (first, outcome) {
@@ -179,9 +180,13 @@ fn tiles(report: &Report<'_>) -> Markup {
             tiles.push((units::bytes(bytes), "between the sides".into()));
         }
     }
+    tiles
+}
+
+fn tiles(report: &Report<'_>) -> Markup {
     html! {
         dl class="summary" {
-            @for (number, name) in &tiles {
+            @for (number, name) in headline(report) {
                 div { dt { (name) } dd { (number) } }
             }
         }
@@ -212,17 +217,22 @@ fn in_the_clear(outcome: &Outcome) -> bool {
     outcome.spec.engine == Engine::Plain && outcome.revealed.is_empty()
 }
 
-fn learned(outcome: Option<&Outcome>, names: &[String; 2]) -> Markup {
-    let revealed = outcome.map(|outcome| outcome.revealed.as_slice());
+/// What each side learned; what both learned comes last, because it ends with what nobody learned.
+pub(super) fn learned_by_side(outcome: &Outcome) -> Vec<(&str, Vec<&str>)> {
     let mut sides: Vec<(&str, Vec<&str>)> = Vec::new();
-    for item in revealed.unwrap_or_default() {
+    for item in &outcome.revealed {
         match sides.iter_mut().find(|(side, _)| *side == item.to) {
             Some((_, list)) => list.push(&item.what),
             None => sides.push((&item.to, vec![&item.what])),
         }
     }
-    // What both learned comes last: it ends with what nobody learned.
     sides.sort_by_key(|(side, _)| *side == "both");
+    sides
+}
+
+fn learned(outcome: Option<&Outcome>, names: &[String; 2]) -> Markup {
+    let revealed = outcome.map(|outcome| outcome.revealed.as_slice());
+    let sides = outcome.map(learned_by_side).unwrap_or_default();
     html! {
         section class="box learned" aria-labelledby="learned" {
             h2 id="learned" { "What each side learned" }
@@ -241,7 +251,7 @@ fn learned(outcome: Option<&Outcome>, names: &[String; 2]) -> Markup {
     }
 }
 
-fn capitalised(text: &str) -> String {
+pub(super) fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(char::to_uppercase);
     first.into_iter().flatten().chain(letters).collect()

@@ -177,3 +177,34 @@ impl From<DetectorName> for Detector {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::session::RevealToName;
+    use std::fmt::Debug;
+    use veilpath::{Choice, RevealTo};
+
+    /// Every flag's value has the name by which other front ends choose it.
+    fn names_agree<N: ValueEnum + Into<C>, C: Choice + Debug>() {
+        let flags: Vec<&N> = N::value_variants().iter().collect();
+        assert_eq!(flags.len(), C::CHOICES.len());
+        for flag in flags {
+            let name = flag.to_possible_value().unwrap().get_name().to_string();
+            assert_eq!(C::named(&name), Ok(flag.clone().into()));
+        }
+    }
+
+    #[test]
+    fn values_have_the_names_of_the_library() {
+        names_agree::<UnitName, CoordinateUnit>();
+        names_agree::<TimeName, TimeUnit>();
+        names_agree::<EyeName, Eye>();
+        names_agree::<RowsName, RowChoice>();
+        names_agree::<OutsideName, Outside>();
+        names_agree::<DownsizeName, Downsize>();
+        names_agree::<RunsName, RunsBy>();
+        names_agree::<DetectorName, Detector>();
+        names_agree::<RevealToName, RevealTo>();
+    }
+}

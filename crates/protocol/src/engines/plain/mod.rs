@@ -39,7 +39,11 @@ pub(crate) fn host(
     start_all(job)?;
     let theirs: Vec<&Scanpath> = theirs.iter().collect();
     let mut known = Vec::new();
+    let cancel = observer.cancel_token();
     for (chunk, pairs) in job.pairs.chunks(PAIRS_AT_A_TIME).enumerate() {
+        if cancel.is_cancelled() {
+            return Err(ProtocolError::Cancelled);
+        }
         let readings = job
             .comparison
             .compare_pairs(job.own, &theirs, pairs, &|cells| observer.cells(cells))?;

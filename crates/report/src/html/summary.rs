@@ -1,0 +1,50 @@
+//! What came out, in short, for a page that is not ours, such as a notebook.
+
+use super::Report;
+use super::page::{capitalised, headline, learned_by_side, subtitle};
+use crate::{plan, table};
+use maud::{Markup, html};
+use std::io;
+use veilpath_protocol::Outcome;
+
+/// The numbers, the answers, what each side learned, and the first heat map. Styles are in the elements: a style sheet would
+/// change the page around it.
+pub(super) fn summary(report: &Report<'_>) -> io::Result<Markup> {
+    let outcome = report.file.outcome();
+    let map = match report.first_heat_map() {
+        Ok((view, map)) => Some(map.svg("heat-map", &table::printable(&report.heading(view)))?),
+        Err(_) => None,
+    };
+    Ok(html! {
+        div {
+            p { strong { (report.options.title.unwrap_or("Scanpath comparison")) } ": " (subtitle(report)) }
+            @if let Some(known) = report.file.incomplete() {
+                p { strong { "Incomplete: " (known) "." } }
+            }
+            table {
+                tr { @for (_, name) in headline(report) { th { (name) } } }
+                tr { @for (number, _) in headline(report) { td { (number) } } }
+            }
+            @if let Some(outcome) = outcome {
+                @if !outcome.answers.is_empty() {
+                    pre { (table::answers(outcome)) }
+                }
+                (learned(outcome, &report.names))
+            }
+            @if let Some(map) = map {
+                div style="max-width: 40em; background: #fff; color: #000" { (map) }
+            }
+        }
+    })
+}
+
+fn learned(outcome: &Outcome, names: &[String; 2]) -> Markup {
+    html! {
+        @for (side, list) in learned_by_side(outcome) {
+            details {
+                summary { (capitalised(&plan::side(side, names))) " learned" }
+                ul { @for what in list { li { (what) } } }
+            }
+        }
+    }
+}

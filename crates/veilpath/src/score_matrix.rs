@@ -1,0 +1,165 @@
+//! Results as a matrix of participants, for clustering and plots.
+
+use crate::Error;
+use crate::report::ResultFile;
+use std::collections::{HashMap, HashSet};
+
+/// The numbers of all pairs of participants. A pair without a number is NaN; several pairs of scanpaths of two participants
+/// are averaged, as in statistics.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScoreMatrix {
+    /// The output that the numbers are of.
+    pub output: String,
+    /// The participants of the rows: the first cohort.
+    pub rows: Vec<String>,
+    /// The participants of the columns: the second cohort.
+    pub columns: Vec<String>,
+    /// Row by row.
+    pub values: Vec<f64>,
+}
+
+/// The matrix of an output; `None` for the first one. `stimuli` limits the pairs that count; all count if none is named.
+/// `file` is what errors call the result.
+pub fn score_matrix(
+    result: &ResultFile,
+    file: &str,
+    output: Option<&str>,
+    stimuli: &[String],
+) -> Result<ScoreMatrix, Error> {
+    let outputs = result.outputs();
+    let column = match output {
+        None => 0,
+        Some(name) => outputs
+            .iter()
+            .position(|output| output.name == name)
+            .unwrap_or(usize::MAX),
+    };
+    let Some(output) = outputs.get(column) else {
+        return Err(Error::NoSuchOutput {
+            file: file.to_string(),
+            output: output.unwrap_or_default().to_string(),
+            known: outputs.iter().map(|output| output.name.clone()).collect(),
+        });
+    };
+    let known = result.stimuli();
+    if let Some(unknown) = stimuli.iter().find(|name| !known.contains(name)) {
+        return Err(Error::NoSuchStimulus {
+            file: file.to_string(),
+            stimulus: unknown.clone(),
+            known: known.to_vec(),
+        });
+    }
+    let counts: Vec<bool> = known.iter().map(|name| stimuli.contains(name)).collect();
+    let rows = result
+        .rows()
+        .filter(|row| stimuli.is_empty() || row.stimulus.is_some_and(|stimulus| counts[stimulus]));
+    let mut sums: HashMap<[usize; 2], (f64, f64)> = HashMap::new();
+    for row in rows {
+        let (sum, count) = sums.entry([row.a, row.b]).or_insert((0.0, 0.0));
+        let value = row.values[column];
+        let bit = value.bit().map(|bit| f64::from(u8::from(bit)));
+        if let Some(number) = value.number().or(bit) {
+            *sum += number;
+            *count += 1.0;
+        }
+    }
+    let [rows, columns] = order(result, &sums);
+    let place = |of: &[usize]| -> HashMap<usize, usize> { of.iter().copied().zip(0..).collect() };
+    let (row_of, column_of) = (place(&rows), place(&columns));
+    let mut values = vec![f64::NAN; rows.len() * columns.len()];
+    for ([a, b], (sum, count)) in sums {
+        // Nothing divided by nothing is NaN.
+        values[row_of[&a] * columns.len() + column_of[&b]] = sum / count;
+    }
+    let names = |places: &[usize], all: &[String]| -> Vec<String> {
+        places.iter().map(|&place| all[place].clone()).collect()
+    };
+    Ok(ScoreMatrix {
+        output: output.name.clone(),
+        rows: names(&rows, result.a()),
+        columns: names(&columns, result.b()),
+        values,
+    })
+}
+
+/// The participants of both sides with pairs that count, in the order of the cohorts. So the matrix of one cohort has the same
+/// order on both sides, whichever pairs come first.
+fn order(result: &ResultFile, pairs: &HashMap<[usize; 2], (f64, f64)>) -> [Vec<usize>; 2] {
+    let in_use = |side: usize| -> HashSet<usize> { pairs.keys().map(|pair| pair[side]).collect() };
+    let of_side = |side: usize, ids: &[String]| -> Vec<usize> {
+        let used = in_use(side);
+        let by_id: HashMap<&str, usize> = ids.iter().map(String::as_str).zip(0..).collect();
+        let mut places: Vec<usize> = match result.outcome() {
+            Some(outcome) => {
+                let labels = [&outcome.a, &outcome.b][side].iter();
+                let found = labels.filter_map(|label| by_id.get(label.participant.as_str()));
+                found.copied().collect()
+            }
+            None if same_ids(result) => {
+                let found = result.a().iter().filter_map(|id| by_id.get(id.as_str()));
+                found.copied().collect()
+            }
+            None => (0..ids.len()).collect(),
+        };
+        let mut seen = HashSet::new();
+        places.retain(|place| used.contains(place) && seen.insert(*place));
+        places
+    };
+    [of_side(0, result.a()), of_side(1, result.b())]
+}
+
+/// Whether both sides of a table have the same participants.
+fn same_ids(result: &ResultFile) -> bool {
+    let set = |ids: &[String]| -> HashSet<String> { ids.iter().cloned().collect() };
+    set(result.a()) == set(result.b())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::read_result_from;
+
+    fn result() -> ResultFile {
+        let csv = "a,b,stimulus,score,similarity\np1,q1,s,1,0.5\np1,q2,s,2,0.25\np2,q1,s,3,0\np1,q1,t,5,0\n";
+        read_result_from("r.csv", csv.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn pairs_of_two_participants_are_averaged_and_missing_ones_are_nan() {
+        let matrix = score_matrix(&result(), "r", None, &[]).unwrap();
+        assert_eq!((matrix.rows.len(), matrix.columns.len()), (2, 2));
+        assert_eq!(matrix.output, "score");
+        assert_eq!(matrix.values[..3], [3.0, 2.0, 3.0]);
+        assert!(matrix.values[3].is_nan());
+    }
+
+    /// The second participant saw another stimulus than the first, so the pairs do not come in the order of the participants.
+    #[test]
+    fn one_cohort_has_the_same_order_on_both_sides() {
+        let csv = "a,b,stimulus,score,similarity\np1,p1,s,0,1\np1,p3,s,2,0\np2,p2,t,0,1\np3,p1,s,2,0\np3,p3,s,0,1\n";
+        let result = read_result_from("r.csv", csv.as_bytes()).unwrap();
+        let matrix = score_matrix(&result, "r", None, &[]).unwrap();
+        assert_eq!(matrix.rows, ["p1", "p2", "p3"]);
+        assert_eq!(matrix.rows, matrix.columns);
+        assert_eq!(
+            [matrix.values[0], matrix.values[4], matrix.values[8]],
+            [0.0; 3]
+        );
+        assert_eq!(matrix.values[2], 2.0);
+    }
+
+    #[test]
+    fn one_stimulus_and_one_output_can_be_chosen() {
+        let stimuli = ["t".to_string()];
+        let matrix = score_matrix(&result(), "r", Some("similarity"), &stimuli).unwrap();
+        assert_eq!(
+            (matrix.rows.as_slice(), matrix.columns.as_slice()),
+            (&["p1".to_string()][..], &["q1".to_string()][..])
+        );
+        assert_eq!(matrix.values, [0.0]);
+        let unknown = score_matrix(&result(), "r", Some("shape"), &[]);
+        assert!(matches!(unknown, Err(Error::NoSuchOutput { .. })));
+        let unknown = score_matrix(&result(), "r", None, &["u".to_string()]);
+        assert!(matches!(unknown, Err(Error::NoSuchStimulus { .. })));
+    }
+}
