@@ -1,0 +1,120 @@
+//! Keyword arguments of Python as options of the façade. The names are those of the command line, with `_` for `-`.
+
+use crate::errors::bad_argument;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::fmt::Display;
+use std::path::PathBuf;
+use std::str::FromStr;
+use veilpath::{Choice, Grid};
+
+/// The keyword arguments that were given. `None` counts as not given.
+pub(crate) struct Arguments<'py>(pub(crate) Bound<'py, PyDict>);
+
+impl<'py> Arguments<'py> {
+    pub(crate) fn py(&self) -> Python<'py> {
+        self.0.py()
+    }
+
+    /// The value of an argument.
+    pub(crate) fn object(&self, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let value = self.0.get_item(name)?;
+        Ok(value.filter(|value| !value.is_none()))
+    }
+
+    /// A value that Python has a type for.
+    pub(crate) fn value<T>(&self, name: &str) -> PyResult<Option<T>>
+    where
+        T: for<'a> FromPyObject<'a, 'py>,
+    {
+        let Some(object) = self.object(name)? else {
+            return Ok(None);
+        };
+        object.extract::<T>().map(Some).map_err(|error| {
+            let error: PyErr = error.into();
+            bad_argument(self.py(), name, error.value(self.py()))
+        })
+    }
+
+    /// A value, or its default.
+    pub(crate) fn or_default<T>(&self, name: &str) -> PyResult<T>
+    where
+        T: Default + for<'a> FromPyObject<'a, 'py>,
+    {
+        Ok(self.value(name)?.unwrap_or_default())
+    }
+
+    /// A text that the library reads.
+    pub(crate) fn parsed<T: FromStr<Err: Display>>(&self, name: &str) -> PyResult<Option<T>> {
+        let Some(text) = self.value::<String>(name)? else {
+            return Ok(None);
+        };
+        text.parse()
+            .map(Some)
+            .map_err(|error| bad_argument(self.py(), name, error))
+    }
+
+    /// A choice by its name.
+    pub(crate) fn choice<T: Choice>(&self, name: &str) -> PyResult<Option<T>> {
+        let Some(text) = self.value::<String>(name)? else {
+            return Ok(None);
+        };
+        T::named(&text)
+            .map(Some)
+            .map_err(|error| bad_argument(self.py(), name, error))
+    }
+
+    /// A number above 0.
+    pub(crate) fn positive(&self, name: &str) -> PyResult<Option<f64>> {
+        match self.value::<f64>(name)? {
+            Some(number) if !(number > 0.0 && number.is_finite()) => {
+                Err(bad_argument(self.py(), name, "expected a number above 0"))
+            }
+            number => Ok(number),
+        }
+    }
+
+    /// Width and height.
+    pub(crate) fn size(&self, name: &str) -> PyResult<Option<(f64, f64)>> {
+        match self.value::<(f64, f64)>(name)? {
+            Some((width, height)) if !(width > 0.0 && height > 0.0) => Err(bad_argument(
+                self.py(),
+                name,
+                "expected width and height above 0, as in (1280, 720)",
+            )),
+            size => Ok(size),
+        }
+    }
+
+    /// Columns and rows, as two numbers or as a text such as 7x7.
+    pub(crate) fn grid(&self, name: &str) -> PyResult<Option<Grid>> {
+        let Some(object) = self.object(name)? else {
+            return Ok(None);
+        };
+        let text = match object.extract::<(u32, u32)>() {
+            Ok((columns, rows)) => format!("{columns}x{rows}"),
+            Err(_) => object.extract::<String>().map_err(|_| {
+                bad_argument(self.py(), name, "expected columns and rows, as in (7, 7)")
+            })?,
+        };
+        text.parse()
+            .map(Some)
+            .map_err(|error: <Grid as FromStr>::Err| bad_argument(self.py(), name, error))
+    }
+
+    /// A path.
+    pub(crate) fn path(&self, name: &str) -> PyResult<Option<PathBuf>> {
+        self.value(name)
+    }
+
+    /// One text, or several.
+    pub(crate) fn texts(&self, name: &str) -> PyResult<Vec<String>> {
+        let Some(object) = self.object(name)? else {
+            return Ok(Vec::new());
+        };
+        match object.extract::<String>() {
+            Ok(text) => Ok(vec![text]),
+            Err(_) => self.or_default(name),
+        }
+    }
+}

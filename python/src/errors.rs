@@ -1,0 +1,87 @@
+//! The façade's errors as exceptions of the package.
+
+use crate::hints::{self, Located};
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyDict;
+use veilpath::{Error, Fault, SessionError, UsageError};
+
+/// The class of the exception for an error, by name: `veilpath/_errors.py` defines them.
+fn class(error: &Error) -> &'static str {
+    match error {
+        Error::Cancelled => "Cancelled",
+        Error::WithPeer(_) => "PeerError",
+        Error::Forbidden(_) => "PolicyError",
+        Error::Read(_)
+        | Error::RepeatedIds { .. }
+        | Error::NotACohort { .. }
+        | Error::BeyondResultFile { .. }
+        | Error::Open { .. }
+        | Error::ResultFile { .. }
+        | Error::TooFewLetters { .. }
+        | Error::KeyFile { .. }
+        | Error::Policy(_)
+        | Error::Peers(_) => "InputError",
+        Error::Output { .. }
+        | Error::CreateFolder { .. }
+        | Error::Write { .. }
+        | Error::KeyExists { .. } => "OutputError",
+        Error::Session(SessionError::File { .. } | SessionError::Usage(UsageError::NoStateDir)) => {
+            "InputError"
+        }
+        error => match error.fault() {
+            Fault::Input => "PlanError",
+            Fault::Peer => "PeerError",
+            Fault::Network => "ConnectionError",
+        },
+    }
+}
+
+/// The exception for an error, with its place in the input as attributes.
+pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
+    let place = Located::of(error);
+    make(py, class(error), &hints::explain(error), &place)
+}
+
+/// An exception about an argument.
+pub(crate) fn bad_argument(py: Python<'_>, name: &str, problem: impl std::fmt::Display) -> PyErr {
+    let message = format!("{name}: {problem}");
+    make(py, "PlanError", &message, &Located::default())
+}
+
+/// An exception about an input.
+pub(crate) fn bad_input(py: Python<'_>, file: &str, problem: impl std::fmt::Display) -> PyErr {
+    let place = Located {
+        file: Some(file.to_string()),
+        ..Located::default()
+    };
+    make(py, "InputError", &format!("{file}: {problem}"), &place)
+}
+
+/// A warning of the package.
+pub(crate) fn warn(py: Python<'_>, message: &str) -> PyResult<()> {
+    let category = class_named(py, "VeilpathWarning")?;
+    let message = std::ffi::CString::new(message.replace('\0', "\u{fffd}"))?;
+    PyErr::warn(py, category.bind(py), &message, 2)
+}
+
+fn make(py: Python<'_>, class: &str, message: &str, place: &Located) -> PyErr {
+    let made = || -> PyResult<PyErr> {
+        let attributes = PyDict::new(py);
+        attributes.set_item("file", &place.file)?;
+        attributes.set_item("line", place.line)?;
+        attributes.set_item("row", place.row)?;
+        attributes.set_item("column", &place.column)?;
+        let class = class_named(py, class)?;
+        let exception = class.bind(py).call((message,), Some(&attributes))?;
+        Ok(PyErr::from_value(exception))
+    };
+    made().unwrap_or_else(|error| error)
+}
+
+fn class_named(py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
+    static MODULE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let module = MODULE.get_or_try_init(py, || py.import("veilpath._errors")?.into_py_any(py))?;
+    module.getattr(py, name)
+}

@@ -1,0 +1,342 @@
+//! Data frames of Python, by the Arrow C data interface, as frames of the façade. Nothing of them is copied.
+
+use arrow_array::cast::AsArray;
+use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
+use arrow_array::types::{
+    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, LargeStringArray, PrimitiveArray, RecordBatch,
+    RecordBatchReader, StringArray, StringViewArray,
+};
+use arrow_schema::{DataType, Schema};
+use pyo3::exceptions::PyTypeError;
+use pyo3::ffi::c_str;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict};
+use std::sync::Arc;
+use veilpath::encode::{ColumnKind, Frame, FrameColumn, NamedFrame, Value};
+
+/// The method of frames that can be exported.
+const EXPORT: &str = "__arrow_c_stream__";
+
+/// Whether an object is a frame.
+pub(crate) fn is_frame(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    object.hasattr(EXPORT)
+}
+
+/// A frame of Python under a name.
+pub(crate) fn frame(name: &str, object: &Bound<'_, PyAny>) -> PyResult<NamedFrame> {
+    let exported = object.call_method0(EXPORT)?;
+    let capsule = exported.cast::<PyCapsule>()?;
+    let broken = |error: arrow_schema::ArrowError| PyTypeError::new_err(error.to_string());
+    let pointer = capsule
+        .pointer_checked(Some(c_str!("arrow_array_stream")))?
+        .cast::<FFI_ArrowArrayStream>();
+    // SAFETY: a capsule of this name has a pointer to a stream, by the Arrow PyCapsule interface. The stream is moved out of
+    // it, and what stays behind is marked as released.
+    #[allow(unsafe_code)]
+    let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
+    let reader = RecordBatchStreamReader::try_new(stream).map_err(broken)?;
+    let schema = reader.schema();
+    let batches = reader.collect::<Result<Vec<_>, _>>().map_err(broken)?;
+    Ok(NamedFrame {
+        name: name.to_string(),
+        frame: Arc::new(ArrowFrame::new(&schema, &batches)),
+    })
+}
+
+/// A dictionary of participants and their groups, as a frame.
+pub(crate) fn of_groups(name: &str, groups: &Bound<'_, PyDict>) -> PyResult<NamedFrame> {
+    let mut ids = [Vec::new(), Vec::new()];
+    for (participant, group) in groups.iter() {
+        ids[0].push(participant.str()?.to_string());
+        ids[1].push(group.str()?.to_string());
+    }
+    let rows = ids[0].len();
+    let names = ["participant", "group"];
+    let columns = names.map(|name| FrameColumn {
+        name: name.to_string(),
+        kind: ColumnKind::Texts,
+    });
+    let cells = ids.map(|ids| Cells::Texts(StringArray::from(ids)));
+    Ok(NamedFrame {
+        name: name.to_string(),
+        frame: Arc::new(ArrowFrame {
+            columns: columns.into(),
+            batches: vec![Batch {
+                rows,
+                columns: cells.into(),
+            }],
+        }),
+    })
+}
+
+/// A frame in Arrow's memory. A column of lists, such as the `pixel` of pymovements, becomes a column for each place in them.
+struct ArrowFrame {
+    columns: Vec<FrameColumn>,
+    batches: Vec<Batch>,
+}
+
+struct Batch {
+    rows: usize,
+    columns: Vec<Cells>,
+}
+
+impl ArrowFrame {
+    fn new(schema: &Schema, batches: &[RecordBatch]) -> Self {
+        let mut columns = Vec::new();
+        // For each column, the array that it is from and its place in lists.
+        let mut origins = Vec::new();
+        for (index, field) in schema.fields().iter().enumerate() {
+            let arrays = batches.iter().map(|batch| batch.column(index));
+            match list_length(field.data_type(), arrays) {
+                None => {
+                    origins.push((index, None));
+                    columns.push(FrameColumn {
+                        name: field.name().clone(),
+                        kind: kind(field.data_type()),
+                    });
+                }
+                Some(length) => {
+                    for place in 0..length {
+                        origins.push((index, Some(place)));
+                        columns.push(FrameColumn {
+                            name: format!("{}_{}", field.name(), place_name(place, length)),
+                            kind: ColumnKind::Numbers,
+                        });
+                    }
+                }
+            }
+        }
+        let batches = batches.iter().map(|batch| Batch {
+            rows: batch.num_rows(),
+            columns: origins
+                .iter()
+                .map(|&(index, place)| Cells::new(batch.column(index), place))
+                .collect(),
+        });
+        Self {
+            batches: batches.collect(),
+            columns,
+        }
+    }
+}
+
+impl Frame for ArrowFrame {
+    fn columns(&self) -> &[FrameColumn] {
+        &self.columns
+    }
+
+    fn batches(&self) -> usize {
+        self.batches.len()
+    }
+
+    fn rows(&self, batch: usize) -> usize {
+        self.batches[batch].rows
+    }
+
+    fn value(&self, batch: usize, row: usize, column: usize) -> Value<'_> {
+        self.batches[batch].columns[column].value(row)
+    }
+}
+
+/// The length of the lists of a column of lists of numbers, by the first that is not missing.
+fn list_length<'a>(
+    kind: &DataType,
+    mut arrays: impl Iterator<Item = &'a ArrayRef>,
+) -> Option<usize> {
+    let (DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _)) =
+        kind
+    else {
+        return None;
+    };
+    if !item.data_type().is_numeric() {
+        return None;
+    }
+    let length = |array: &ArrayRef| {
+        let row = (0..array.len()).find(|&row| array.is_valid(row))?;
+        let (start, end) = list_range(array, row)?;
+        Some(end - start)
+    };
+    arrays.find_map(length).or(Some(0))
+}
+
+/// What pymovements calls the places of its lists: one eye, two eyes, two eyes and their mean.
+fn place_name(place: usize, length: usize) -> String {
+    let names: &[&str] = match length {
+        2 => &["x", "y"],
+        4 => &["xl", "yl", "xr", "yr"],
+        6 => &["xl", "yl", "xr", "yr", "xa", "ya"],
+        _ => &[],
+    };
+    match names.get(place) {
+        Some(name) => (*name).to_string(),
+        None => place.to_string(),
+    }
+}
+
+fn list_range(array: &ArrayRef, row: usize) -> Option<(usize, usize)> {
+    if let Some(list) = array.as_list_opt::<i32>() {
+        let offsets = list.value_offsets();
+        return Some((
+            usize::try_from(offsets[row]).ok()?,
+            usize::try_from(offsets[row + 1]).ok()?,
+        ));
+    }
+    if let Some(list) = array.as_list_opt::<i64>() {
+        let offsets = list.value_offsets();
+        return Some((
+            usize::try_from(offsets[row]).ok()?,
+            usize::try_from(offsets[row + 1]).ok()?,
+        ));
+    }
+    let list = array.as_fixed_size_list_opt()?;
+    let length = usize::try_from(list.value_length()).ok()?;
+    Some((row * length, (row + 1) * length))
+}
+
+fn kind(of: &DataType) -> ColumnKind {
+    match of {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => ColumnKind::Texts,
+        DataType::Null | DataType::Boolean => ColumnKind::Numbers,
+        DataType::Float32 | DataType::Float64 => ColumnKind::Numbers,
+        of if of.is_integer() => ColumnKind::Numbers,
+        DataType::Dictionary(_, values) => kind(values),
+        DataType::Timestamp(..) | DataType::Date32 | DataType::Date64 => {
+            ColumnKind::Other("points in time".into())
+        }
+        DataType::Duration(_) | DataType::Time32(_) | DataType::Time64(_) => {
+            ColumnKind::Other("values of a type of time".into())
+        }
+        of => ColumnKind::Other(format!("values of the type {of}")),
+    }
+}
+
+/// The values of a column in a batch.
+enum Cells {
+    Float64(PrimitiveArray<Float64Type>),
+    Float32(PrimitiveArray<Float32Type>),
+    Int64(PrimitiveArray<Int64Type>),
+    Int32(PrimitiveArray<Int32Type>),
+    Int16(PrimitiveArray<Int16Type>),
+    Int8(PrimitiveArray<Int8Type>),
+    UInt64(PrimitiveArray<UInt64Type>),
+    UInt32(PrimitiveArray<UInt32Type>),
+    UInt16(PrimitiveArray<UInt16Type>),
+    UInt8(PrimitiveArray<UInt8Type>),
+    Flags(BooleanArray),
+    Texts(StringArray),
+    LargeTexts(LargeStringArray),
+    TextViews(StringViewArray),
+    /// Categories: numbers of values.
+    Categories {
+        keys: Box<Cells>,
+        values: Box<Cells>,
+    },
+    /// One place of each list.
+    Item {
+        lists: ArrayRef,
+        items: Box<Cells>,
+        place: usize,
+    },
+    /// Nothing, or what no column of gaze has.
+    Nothing,
+}
+
+impl Cells {
+    fn new(array: &ArrayRef, place: Option<usize>) -> Self {
+        if let Some(place) = place {
+            let items = match array.data_type() {
+                DataType::List(_) => array.as_list::<i32>().values(),
+                DataType::LargeList(_) => array.as_list::<i64>().values(),
+                _ => array.as_fixed_size_list().values(),
+            };
+            return Cells::Item {
+                items: Box::new(Self::new(items, None)),
+                lists: Arc::clone(array),
+                place,
+            };
+        }
+        match array.data_type() {
+            DataType::Float64 => Cells::Float64(array.as_primitive().clone()),
+            DataType::Float32 => Cells::Float32(array.as_primitive().clone()),
+            DataType::Int64 => Cells::Int64(array.as_primitive().clone()),
+            DataType::Int32 => Cells::Int32(array.as_primitive().clone()),
+            DataType::Int16 => Cells::Int16(array.as_primitive().clone()),
+            DataType::Int8 => Cells::Int8(array.as_primitive().clone()),
+            DataType::UInt64 => Cells::UInt64(array.as_primitive().clone()),
+            DataType::UInt32 => Cells::UInt32(array.as_primitive().clone()),
+            DataType::UInt16 => Cells::UInt16(array.as_primitive().clone()),
+            DataType::UInt8 => Cells::UInt8(array.as_primitive().clone()),
+            DataType::Boolean => Cells::Flags(array.as_boolean().clone()),
+            DataType::Utf8 => Cells::Texts(array.as_string().clone()),
+            DataType::LargeUtf8 => Cells::LargeTexts(array.as_string().clone()),
+            DataType::Utf8View => Cells::TextViews(array.as_string_view().clone()),
+            DataType::Dictionary(..) => {
+                let dictionary = array.as_any_dictionary();
+                let keys = dictionary.keys().slice(0, array.len());
+                Cells::Categories {
+                    keys: Box::new(Self::new(&keys, None)),
+                    values: Box::new(Self::new(dictionary.values(), None)),
+                }
+            }
+            _ => Cells::Nothing,
+        }
+    }
+
+    fn value(&self, row: usize) -> Value<'_> {
+        macro_rules! value {
+            ($array:expr, $number:expr) => {
+                match $array.is_valid(row) {
+                    true => $number($array.value(row)),
+                    false => Value::Missing,
+                }
+            };
+        }
+        match self {
+            Cells::Float64(array) => value!(array, Value::Number),
+            Cells::Float32(array) => value!(array, |number| Value::Number(f64::from(number))),
+            Cells::Int64(array) => value!(array, Value::Integer),
+            Cells::Int32(array) => value!(array, |number| Value::Integer(i64::from(number))),
+            Cells::Int16(array) => value!(array, |number| Value::Integer(i64::from(number))),
+            Cells::Int8(array) => value!(array, |number| Value::Integer(i64::from(number))),
+            Cells::UInt64(array) => value!(array, whole),
+            Cells::UInt32(array) => value!(array, |number| Value::Integer(i64::from(number))),
+            Cells::UInt16(array) => value!(array, |number| Value::Integer(i64::from(number))),
+            Cells::UInt8(array) => value!(array, |number| Value::Integer(i64::from(number))),
+            Cells::Flags(array) => value!(array, Value::Flag),
+            Cells::Texts(array) => value!(array, Value::Text),
+            Cells::LargeTexts(array) => value!(array, Value::Text),
+            Cells::TextViews(array) => value!(array, Value::Text),
+            Cells::Categories { keys, values } => match keys.value(row) {
+                Value::Integer(key) => match usize::try_from(key) {
+                    Ok(key) => values.value(key),
+                    Err(_) => Value::Missing,
+                },
+                _ => Value::Missing,
+            },
+            Cells::Item {
+                lists,
+                items,
+                place,
+            } => match list_range(lists, row) {
+                Some((start, end)) if lists.is_valid(row) && start + place < end => {
+                    items.value(start + place)
+                }
+                _ => Value::Missing,
+            },
+            Cells::Nothing => Value::Missing,
+        }
+    }
+}
+
+/// A number that may be too large for a whole one.
+#[allow(clippy::cast_precision_loss)] // as in a file, which is read as floating-point numbers
+fn whole(number: u64) -> Value<'static> {
+    match i64::try_from(number) {
+        Ok(number) => Value::Integer(number),
+        Err(_) => Value::Number(number as f64),
+    }
+}

@@ -1,0 +1,79 @@
+//! Advice about sessions.
+
+use veilpath::{
+    DeclineReason, FRESH_FIELD, FileProblem, Limit, LimitOrigin, NetworkError,
+    PROTOCOL_VERSION_FIELD, SessionError,
+};
+
+/// The error's text and advice.
+pub(super) fn explain(error: &SessionError) -> String {
+    if let SessionError::Protocol(error) = error {
+        return super::protocol(error);
+    }
+    match advice(error) {
+        Some(advice) => format!("{error}\n  {advice}"),
+        None => error.to_string(),
+    }
+}
+
+fn advice(error: &SessionError) -> Option<String> {
+    let advice = match error {
+        SessionError::Differs(differences) => {
+            let differ_in = |field: &str| differences.iter().any(|it| it.field == field);
+            if differ_in(PROTOCOL_VERSION_FIELD) {
+                "both sides need the same version of veilpath"
+            } else if differ_in(FRESH_FIELD) {
+                "to compare all pairs again, both sides pass fresh=True; to continue, neither does"
+            } else {
+                "agree on one value, and use the same arguments and the same encoding on both sides"
+            }
+        }
+        SessionError::WrongPeer { .. } | SessionError::KeyRejected => {
+            "compare the fingerprints that veilpath.identity() gives, for example by phone with someone whose voice you recognise"
+        }
+        SessionError::NotVeilpath => "check the address and the port",
+        SessionError::Limit(Limit::Comparisons(exceeded)) => {
+            return Some(match exceeded.origin {
+                LimitOrigin::Policy => "only a change of the policy allows this plan".into(),
+                _ => format!(
+                    "limit_per_scanpath={} allows this plan; the more comparisons, the more of a scanpath can be reconstructed from their scores\n  reveal=\"mean\", or another answer about groups, says nothing about single pairs",
+                    exceeded.per_scanpath
+                ),
+            });
+        }
+        SessionError::Limit(Limit::Memory { needed, .. }) => {
+            let megabytes = needed.div_ceil(1 << 20);
+            return Some(format!(
+                "memory={megabytes} allows so much; or compare the cohorts in parts"
+            ));
+        }
+        SessionError::Limit(Limit::NoPairs) => {
+            "to compare all scanpaths with all others, both sides pass pairs=\"all\""
+        }
+        SessionError::Limit(Limit::Banned(_) | Limit::TooManyStarts { .. }) => {
+            "find out why before you let it in again; `veilpath peers unban FINGERPRINT` lifts this"
+        }
+        SessionError::Declined(DeclineReason::Limit(_)) => "only the other side can change that",
+        SessionError::Declined(DeclineReason::IncompatibleCohort) => {
+            "check the grids of the two cohorts, and alphabet on both sides"
+        }
+        SessionError::Network(NetworkError::AddressInUse { .. }) => {
+            "choose another port, or end that program"
+        }
+        SessionError::Network(NetworkError::Unreachable { .. }) => {
+            "is the host running there, and does the firewall allow the connection?"
+        }
+        SessionError::File { problem, .. } => match problem {
+            FileProblem::NoIdentity => "veilpath.identity() creates one",
+            FileProblem::ReadableByOthers => {
+                "only its owner may read it: chmod 600, or create a new one"
+            }
+            FileProblem::OwnedByOther | FileProblem::WritableByOthers => {
+                "set the environment variable VEILPATH_HOME to a folder of your own"
+            }
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some(advice.to_string())
+}

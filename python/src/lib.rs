@@ -1,0 +1,40 @@
+//! The compiled part of the Python package: turns arguments into the façade's options, and its results into Python objects.
+//!
+//! `veilpath/` next to this folder has the names, defaults and documentation that users see.
+
+mod arguments;
+mod cohort;
+mod encode;
+mod errors;
+mod frames;
+mod hints;
+mod jobs;
+mod plan;
+mod policy;
+mod result;
+mod session;
+mod tables;
+
+/// The compiled part of the package.
+#[pyo3::pymodule]
+mod _veilpath {
+    #[pymodule_export]
+    use super::cohort::{Cohort, read_cohort, split, synth_lifelike, synth_random};
+    #[pymodule_export]
+    use super::encode::{encode, formats};
+    #[pymodule_export]
+    use super::plan::compare;
+    #[pymodule_export]
+    use super::policy::{check_policy, identity, write_policy_example};
+    #[pymodule_export]
+    use super::result::{Result, read_result, report, stats};
+    #[pymodule_export]
+    use super::session::{Session, host, join};
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

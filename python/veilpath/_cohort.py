@@ -1,0 +1,200 @@
+"""Cohorts: one institution's scanpaths."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from veilpath import _veilpath
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+    from veilpath._types import ArrowStream, Grid, Notation, Path
+
+
+class Cohort:
+    """Scanpaths with the ids of participants and stimuli.
+
+    Made by :func:`veilpath.encode`, :func:`veilpath.read_cohort` and :func:`veilpath.synth`. ``len`` is the number of
+    scanpaths.
+    """
+
+    __slots__ = ("_inner",)
+
+    def __init__(self, inner: _veilpath.Cohort) -> None:
+        self._inner = inner
+
+    def __len__(self) -> int:
+        return len(self._inner)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Cohort {self.name}: {len(self)} scanpaths of {len(self.participants)} participants "
+            f"on {len(self.stimuli)} stimuli, {self.alphabet}>"
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self)[1:-1])}</p>"
+
+    @property
+    def name(self) -> str:
+        """What the cohort is called in results and messages: the file, or the argument ``name``."""
+        return self._inner.name
+
+    @property
+    def participants(self) -> list[str]:
+        """The participants, in the order in which they come."""
+        return self._inner.participants
+
+    @property
+    def stimuli(self) -> list[str]:
+        """The stimuli, in the order in which they come."""
+        return self._inner.stimuli
+
+    @property
+    def groups(self) -> dict[str, str]:
+        """The group of each participant, where they have groups."""
+        return self._inner.groups
+
+    @property
+    def grid(self) -> tuple[int, int] | None:
+        """Columns and rows of the grid, if the letters are grid cells of a known grid."""
+        return self._inner.grid
+
+    @property
+    def alphabet(self) -> str:
+        """The notation and the number of letters."""
+        return self._inner.alphabet
+
+    @property
+    def has_fixations(self) -> bool:
+        """Whether fixations were kept beside the letters, for the metrics that need them."""
+        return self._inner.has_fixations
+
+    @property
+    def encoding(self) -> dict[str, str]:
+        """How gaze became letters. Two cohorts can be compared if they agree in this."""
+        return self._inner.encoding
+
+    @property
+    def summary(self) -> dict[str, Any] | None:
+        """What :func:`veilpath.encode` read, used, assumed and dropped, and why; ``None`` for other cohorts."""
+        summary = self._inner.summary_json
+        return None if summary is None else json.loads(summary)
+
+    def save(self, path: Path, *, force: bool = False) -> None:
+        """Writes a cohort file, which the command line reads, too.
+
+        A file that exists and is not a cohort is replaced only with ``force``.
+        """
+        self._inner.save(path, force)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Exports participant, group, stimulus and scanpath by the Arrow PyCapsule interface."""
+        return self._inner.__arrow_c_stream__(requested_schema)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """The cohort as a pyarrow table."""
+        import pyarrow
+
+        return pyarrow.table(self)
+
+    def to_polars(self) -> polars.DataFrame:
+        """The cohort as a polars data frame."""
+        import polars
+
+        return polars.DataFrame(self)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The cohort as a pandas data frame."""
+        return self.to_arrow().to_pandas()
+
+
+def read_cohort(source: Path | ArrowStream, *, name: str | None = None, allow_repeats: bool = False) -> Cohort:
+    """Reads a cohort file, or a data frame with the columns participant, stimulus and scanpath (and group).
+
+    Two scanpaths of one participant for one stimulus are an error, unless ``allow_repeats`` is set: a pair of ids in the
+    results would not say which of them it is about.
+    """
+    return Cohort(_veilpath.read_cohort(source, name, allow_repeats))
+
+
+def split(
+    cohort: Cohort,
+    *,
+    share: float = 0.5,
+    seed: int | None = None,
+    names: tuple[str, str] | None = None,
+) -> tuple[Cohort, Cohort]:
+    """Splits the participants at random, for rehearsals. Every group is split in the same share.
+
+    The same seed gives the same split on every machine.
+    """
+    names = (f"{cohort.name}-a", f"{cohort.name}-b") if names is None else names
+    first, second = _veilpath.split(cohort._inner, share, seed, names)
+    return Cohort(first), Cohort(second)
+
+
+def synth(
+    *,
+    participants: int | None = None,
+    groups: dict[str, int] | None = None,
+    difference: float | None = None,
+    stimuli: int | None = None,
+    seconds: float | None = None,
+    grid: Grid | None = None,
+    keep_fixations: bool = False,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Cohort:
+    """Makes participants up who look at the same stimuli: 12 of them, half novices and half experts.
+
+    ``groups`` has sizes of named groups instead; ``difference`` says how much they differ, from 0 to 1.
+    """
+    cohort = _veilpath.synth_lifelike(_given(locals()), None)
+    assert cohort is not None
+    return Cohort(cohort)
+
+
+def synth_fixations(
+    path: Path,
+    *,
+    participants: int | None = None,
+    groups: dict[str, int] | None = None,
+    difference: float | None = None,
+    stimuli: int | None = None,
+    seconds: float | None = None,
+    seed: int | None = None,
+) -> None:
+    """Writes a table of made-up fixations on a screen of 1280 × 720 pixels, as input for :func:`veilpath.encode`."""
+    options = _given(locals())
+    del options["path"]
+    _veilpath.synth_lifelike(options, path)
+
+
+def synth_random(
+    *,
+    count: int | None = None,
+    length: int | tuple[int, int] | list[int] | None = None,
+    alphabet: Notation | None = None,
+    letters: int | None = None,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Cohort:
+    """Makes random letters up: ten scanpaths of 100 letters. A pair as ``length`` is a range, a list has several lengths."""
+    options = _given(locals())
+    length = options.pop("length", None)
+    if isinstance(length, tuple):
+        options["length_range"] = length
+    elif length is not None:
+        options["lengths"] = [length] if isinstance(length, int) else length
+    return Cohort(_veilpath.synth_random(options))
+
+
+def _given(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments that are not None."""
+    return {name: value for name, value in arguments.items() if value is not None}

@@ -1,0 +1,71 @@
+"""The exceptions of the package."""
+
+from __future__ import annotations
+
+import builtins
+
+
+class VeilpathError(Exception):
+    """Something that Veilpath cannot do, and why.
+
+    ``file``, ``line`` (of a file, from 1), ``row`` (of a data frame, from 0) and ``column`` say where the problem is,
+    and are ``None`` where it has no such place.
+    """
+
+    file: str | None
+    line: int | None
+    row: int | None
+    column: str | None
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+        row: int | None = None,
+        column: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.file = file
+        self.line = line
+        self.row = row
+        self.column = column
+
+
+class InputError(VeilpathError, ValueError):
+    """A file or a data frame cannot be read as asked."""
+
+
+class PlanError(VeilpathError, ValueError):
+    """The arguments, or the cohorts with these arguments, cannot be compared."""
+
+
+class PolicyError(VeilpathError):
+    """This institution's policy does not allow the plan."""
+
+
+class OutputError(VeilpathError, OSError):
+    """A file cannot be written, or would replace something else."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class PeerError(VeilpathError):
+    """The other institution disagrees, or its program misbehaves."""
+
+
+class ConnectionError(VeilpathError, builtins.ConnectionError):
+    """The network failed. Run both sides again: they continue where they stopped."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class Cancelled(VeilpathError):
+    """The session was cancelled on this side."""
+
+
+class VeilpathWarning(UserWarning):
+    """Something that is not wrong, but that you may not expect."""

@@ -1,0 +1,199 @@
+"""Results, reports and statistics."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from veilpath import _veilpath
+from veilpath._cohort import Cohort, _given
+from veilpath._progress import shown
+
+if TYPE_CHECKING:
+    import numpy
+    import pandas
+    import polars
+    import pyarrow
+
+    from veilpath._types import ArrowStream, Grid, Path, Progress
+
+
+class Result:
+    """What came out of a comparison: the numbers of all pairs, or answers about groups, and how they were computed.
+
+    ``len`` is the number of pairs with results. In a notebook it shows the summary of the report.
+    """
+
+    __slots__ = ("_info", "_inner")
+
+    def __init__(self, inner: _veilpath.Result) -> None:
+        self._inner = inner
+        self._info: dict[str, Any] | None = None
+
+    def __len__(self) -> int:
+        return len(self._inner)
+
+    def __repr__(self) -> str:
+        if len(self) == 0 and self.answers:
+            return f"<Result: {', '.join(answer['kind'] for answer in self.answers)}>"
+        return f"<Result: {len(self)} pairs, {', '.join(self.outputs)}>"
+
+    def __str__(self) -> str:
+        return str(self._inner)
+
+    def _repr_html_(self) -> str:
+        return self._inner.summary_html()
+
+    @property
+    def outputs(self) -> list[str]:
+        """The names of the numbers of each pair, such as score and similarity."""
+        return self._inner.outputs
+
+    @property
+    def stimuli(self) -> list[str]:
+        """The stimuli of the pairs."""
+        return self._inner.stimuli
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """Everything but the pairs, as in the JSON file: the plan, the cost, what each side learned, the answers."""
+        if self._info is None:
+            self._info = json.loads(self._inner.info_json)
+        return self._info
+
+    @property
+    def answers(self) -> list[dict[str, Any]]:
+        """The answers about groups."""
+        answers: list[dict[str, Any]] = self.info.get("answers", [])
+        return answers
+
+    def labels(self, *, stimulus: str | list[str] | None = None) -> tuple[list[str], list[str]]:
+        """The participants of the rows and of the columns of :meth:`matrix`."""
+        rows, columns, _ = self._inner.matrix(None, _listed(stimulus))
+        return rows, columns
+
+    def matrix(self, *, stimulus: str | list[str] | None = None, output: str | None = None) -> numpy.ndarray:
+        """The numbers as a matrix of numpy: a row for each participant of the first cohort, a column for each of the second.
+
+        Several pairs of scanpaths of two participants are averaged; a pair without a number is NaN. ``stimulus`` limits
+        the pairs, and ``output`` chooses the number: the first of :attr:`outputs`, if it is left out.
+        """
+        import numpy
+
+        rows, columns, numbers = self._inner.matrix(output, _listed(stimulus))
+        return numpy.frombuffer(numbers, dtype=numpy.float64).reshape(len(rows), len(columns))
+
+    def to_numpy(self, *, output: str | None = None) -> numpy.ndarray:
+        """The same as :meth:`matrix`, over all stimuli."""
+        return self.matrix(output=output)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Exports the pairs by the Arrow PyCapsule interface: a, b, stimulus and the outputs."""
+        return self._inner.__arrow_c_stream__(requested_schema)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """The pairs as a pyarrow table."""
+        import pyarrow
+
+        return pyarrow.table(self)
+
+    def to_polars(self) -> polars.DataFrame:
+        """The pairs as a polars data frame."""
+        import polars
+
+        return polars.DataFrame(self)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The pairs as a pandas data frame."""
+        return self.to_arrow().to_pandas()
+
+    def save(self, path: Path, *, force: bool = False) -> None:
+        """Writes a result file: ``.json`` has everything, ``.csv`` the numbers, ``.txt`` a table for people.
+
+        A file that exists and is not a result file is replaced only with ``force``.
+        """
+        self._inner.save(path, force)
+
+
+def read_result(path: Path) -> Result:
+    """Reads a result file of :meth:`Result.save` or of the command line."""
+    return Result(_veilpath.read_result(path))
+
+
+def report(
+    result: Result,
+    path: Path,
+    *,
+    title: str | None = None,
+    names: tuple[str, str] | None = None,
+    stimuli: list[str] | None = None,
+    outputs: list[str] | None = None,
+    cohort: Cohort | None = None,
+    grid: Grid | None = None,
+    aspect: tuple[float, float] | None = None,
+    images: Mapping[str, Path] | None = None,
+    pairs: list[tuple[str, str]] | None = None,
+    second_cohort: Cohort | None = None,
+    radius: float | None = None,
+    force: bool = False,
+) -> None:
+    """Writes the report: one HTML page that needs no network.
+
+    ``cohort`` adds drawings of your own scanpaths, over ``images`` of the stimuli if you have them, and ``pairs`` of
+    participants side by side. Such a page must stay in your institution.
+    """
+    arguments = locals()
+    named = ("title", "names", "stimuli", "outputs", "grid", "aspect", "pairs", "radius", "force")
+    options = _given({name: arguments[name] for name in named})
+    if images is not None:
+        options["images"] = list(images.items())
+    first, second = (None if it is None else it._inner for it in (cohort, second_cohort))
+    _veilpath.report(result._inner, path, first, second, options)
+
+
+def stats(
+    *results: Result,
+    groups: Path | ArrowStream | Mapping[str, str] | None = None,
+    second_groups: Path | ArrowStream | Mapping[str, str] | None = None,
+    answers: str | list[str] | None = None,
+    output: str | None = None,
+    stimuli: list[str] | None = None,
+    permutations: int = 9999,
+    resamples: int = 2000,
+    confidence: float = 0.95,
+    seed: int = 1,
+    progress: Progress = None,
+) -> Result:
+    """Statistics over groups of participants: means, permutation tests, nearest neighbours, with confidence intervals.
+
+    Of one result; or, for ``test:sites``, of the results within each of two cohorts and between them. ``answers`` are
+    ``mean``, ``groups``, ``test:groups``, ``test:sites``, ``nearest:K``, ``nearest:K,rate`` and ``histogram:BINS``; without
+    any, all that the results and groups allow. The answers are in :attr:`Result.answers`, and ``print`` puts them into
+    sentences.
+    """
+    options = _given(
+        {
+            "answers": answers,
+            "output": output,
+            "stimuli": stimuli,
+            "permutations": permutations,
+            "resamples": resamples,
+            "confidence": confidence,
+            "seed": seed,
+            "groups": dict(groups) if isinstance(groups, Mapping) else groups,
+            "second_groups": dict(second_groups) if isinstance(second_groups, Mapping) else second_groups,
+        }
+    )
+    with shown(progress, "stats", "steps") as bar:
+        return Result(_veilpath.stats([result._inner for result in results], options, bar))
+
+
+def _listed(stimulus: str | list[str] | None) -> list[str]:
+    match stimulus:
+        case None:
+            return []
+        case str():
+            return [stimulus]
+        case _:
+            return stimulus

@@ -1,0 +1,107 @@
+"""Types that several modules use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from os import PathLike
+from typing import Literal, Protocol, TypeAlias, TypedDict
+
+Path: TypeAlias = str | PathLike[str]
+"""A file."""
+
+Progress: TypeAlias = bool | Callable[[int, int], object] | None
+"""How progress is shown.
+
+``None``: with tqdm, if it is installed and the call takes longer than a second; ``True``: with tqdm; ``False``: not at
+all; or a function, which gets what is done and what there is to do.
+"""
+
+Pairs: TypeAlias = Literal["same-stimulus", "all"]
+Engine: TypeAlias = Literal["auto", "garbled", "shares", "paillier", "plain"]
+Notation: TypeAlias = Literal["letters", "double-letters", "numbers", "dna"]
+Metric: TypeAlias = Literal[
+    "levenshtein",
+    "needleman-wunsch",
+    "smith-waterman",
+    "scanmatch",
+    "sequence-score",
+    "dtw",
+    "frechet",
+    "hausdorff",
+    "crqa",
+    "scasim",
+    "multimatch",
+    "subsmatch",
+]
+Grid: TypeAlias = tuple[int, int] | str
+"""Columns and rows."""
+
+
+class ArrowStream(Protocol):
+    """A data frame: whatever exports itself by the Arrow PyCapsule interface, as those of pandas, polars and pyarrow do."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Exports a stream of record batches."""
+
+
+class MetricArguments(TypedDict, total=False):
+    """The numbers of metrics. Each metric takes some of them, and refuses those that would have no effect.
+
+    ``match`` is the reward for equal letters; ``simplify`` has degrees, a length and milliseconds.
+    """
+
+    substitution: Path
+    insert: float
+    delete: float
+    gap: float
+    match: float
+    mismatch: float
+    threshold: float
+    grid: Grid
+    wrap: bool
+    scale: float
+    precision: float
+    points: Literal["letters", "fixations"]
+    numbers: list[str]
+    radius: float
+    line: int
+    undefined_as_zero: bool
+    rounded: bool
+    divide_by: Literal["lengths", "durations"]
+    window: int
+    modulator: float
+    simplify: tuple[float, float, float]
+
+
+class SessionArguments(MetricArguments, total=False):
+    """The arguments of :func:`veilpath.host` and :func:`veilpath.join`; both sides give the same plan.
+
+    The plan: ``metric`` with its numbers, ``engine``, ``pairs``, ``alphabet``, ``letters``, ``reveal`` (``score``,
+    ``threshold:T``, or an answer about groups), ``reveal_to``, ``pad_to``, and ``key_bits`` and ``hardened`` of the engine
+    paillier. This side's own: ``key`` (the host's Paillier key), ``names`` of the two cohorts in results, ``pseudonyms``,
+    ``fresh``, ``limit_per_scanpath``, ``minimum_group``, ``policy`` and ``identity`` (files), ``allow`` (risky settings),
+    ``memory`` in MB, ``timeout`` and ``wait`` in seconds.
+    """
+
+    metric: Metric
+    engine: Engine
+    pairs: Pairs
+    alphabet: Notation
+    letters: int
+    reveal: str
+    reveal_to: Literal["both", "host", "join"]
+    pad_to: int
+    key: Path
+    key_bits: int
+    hardened: bool
+    names: tuple[str, str]
+    pseudonyms: bool
+    fresh: bool
+    limit_per_scanpath: int
+    minimum_group: int
+    policy: Path
+    identity: Path
+    allow: list[Literal["asymmetric-table", "fine-table", "extreme-gap"]]
+    memory: int
+    timeout: float
+    wait: float
