@@ -7,16 +7,13 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from veilpath import _veilpath
+from veilpath._table import Table
 
 if TYPE_CHECKING:
-    import pandas
-    import polars
-    import pyarrow
-
     from veilpath._types import ArrowStream, Grid, Notation, Path
 
 
-class Cohort:
+class Cohort(Table):
     """Scanpaths with the ids of participants and stimuli.
 
     Made by :func:`veilpath.encode`, :func:`veilpath.read_cohort` and :func:`veilpath.synth`. ``len`` is the number of
@@ -26,6 +23,7 @@ class Cohort:
     __slots__ = ("_inner",)
 
     def __init__(self, inner: _veilpath.Cohort) -> None:
+        super().__init__(inner)
         self._inner = inner
 
     def __len__(self) -> int:
@@ -92,26 +90,6 @@ class Cohort:
         A file that exists and is not a cohort is replaced only with ``force``.
         """
         self._inner.save(path, force)
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Exports participant, group, stimulus and scanpath by the Arrow PyCapsule interface."""
-        return self._inner.__arrow_c_stream__(requested_schema)
-
-    def to_arrow(self) -> pyarrow.Table:
-        """The cohort as a pyarrow table."""
-        import pyarrow
-
-        return pyarrow.table(self)
-
-    def to_polars(self) -> polars.DataFrame:
-        """The cohort as a polars data frame."""
-        import polars
-
-        return polars.DataFrame(self)
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """The cohort as a pandas data frame."""
-        return self.to_arrow().to_pandas()
 
 
 def read_cohort(source: Path | ArrowStream, *, name: str | None = None, allow_repeats: bool = False) -> Cohort:

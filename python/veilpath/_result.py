@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Any
 from veilpath import _veilpath
 from veilpath._cohort import Cohort, _given
 from veilpath._progress import shown
+from veilpath._table import Table
 
 if TYPE_CHECKING:
     import numpy
-    import pandas
-    import polars
-    import pyarrow
 
     from veilpath._types import ArrowStream, Grid, Path, Progress
 
 
-class Result:
+class Result(Table):
     """What came out of a comparison: the numbers of all pairs, or answers about groups, and how they were computed.
 
     ``len`` is the number of pairs with results. In a notebook it shows the summary of the report.
@@ -28,6 +26,7 @@ class Result:
     __slots__ = ("_info", "_inner")
 
     def __init__(self, inner: _veilpath.Result) -> None:
+        super().__init__(inner)
         self._inner = inner
         self._info: dict[str, Any] | None = None
 
@@ -87,26 +86,6 @@ class Result:
     def to_numpy(self, *, output: str | None = None) -> numpy.ndarray:
         """The same as :meth:`matrix`, over all stimuli."""
         return self.matrix(output=output)
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Exports the pairs by the Arrow PyCapsule interface: a, b, stimulus and the outputs."""
-        return self._inner.__arrow_c_stream__(requested_schema)
-
-    def to_arrow(self) -> pyarrow.Table:
-        """The pairs as a pyarrow table."""
-        import pyarrow
-
-        return pyarrow.table(self)
-
-    def to_polars(self) -> polars.DataFrame:
-        """The pairs as a polars data frame."""
-        import polars
-
-        return polars.DataFrame(self)
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """The pairs as a pandas data frame."""
-        return self.to_arrow().to_pandas()
 
     def save(self, path: Path, *, force: bool = False) -> None:
         """Writes a result file: ``.json`` has everything, ``.csv`` the numbers, ``.txt`` a table for people.
