@@ -5,6 +5,7 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use veilpath_encode::{EncodeOptions, ReadOptions, Source, encode_files};
 
@@ -49,7 +50,10 @@ fn encode(criterion: &mut Criterion) {
             bencher.iter(|| {
                 let files = vec![Source::File(path.clone())];
                 black_box(
-                    encode_files(files, None, &read, &EncodeOptions::default(), &|_| ()).unwrap(),
+                    encode_files(files, None, &read, &EncodeOptions::default(), &|_| {
+                        ControlFlow::Continue(())
+                    })
+                    .unwrap(),
                 )
             });
         });

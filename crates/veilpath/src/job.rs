@@ -55,10 +55,7 @@ impl<T: Send + 'static> Job<T> {
 
     /// The next event other than progress, if there is one by then. `None` does not mean that the job is done.
     pub fn next_event(&self, wait: Duration) -> Option<Event> {
-        match self.events.recv_timeout(wait) {
-            Ok(event) => Some(event),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-        }
+        self.events.recv_timeout(wait).ok()
     }
 
     /// Whether the job has ended, waiting at most so long for it. A job that panicked has ended, too.

@@ -80,10 +80,10 @@ pub use veilpath_metrics::{
 };
 pub use veilpath_paillier::{Error as PaillierError, KeySize};
 pub use veilpath_protocol::{
-    CancelToken, Capability, Engine, EngineChoice, Estimate, FixationRounding, GroupQuestion, JobError, Link,
-    MAX_PADDING, MAX_TEXT_BYTES, Outcome, PaillierOptions, PairRule, PairRuleError, ProtocolError,
-    ProvenEstimates, ResultFormatError, Reveal, RevealTo, Revealed, RiskySetting, Role, Spec,
-    SpecError, TreeLevels, Unsupported,
+    CancelToken, Capability, Engine, EngineChoice, Estimate, FixationRounding, GroupQuestion,
+    JobError, Link, MAX_PADDING, MAX_TEXT_BYTES, Outcome, PaillierOptions, PairRule, PairRuleError,
+    ProtocolError, ProvenEstimates, ResultFormatError, Reveal, RevealTo, Revealed, RiskySetting,
+    Role, Spec, SpecError, TreeLevels, Unsupported,
 };
 pub use veilpath_report::document::Document;
 pub use veilpath_report::{plan::in_words as plan_in_words, table, units};
