@@ -172,7 +172,7 @@ fn a_user_goes_from_a_file_to_a_report() {
 fn areas_become_letters(user: &Institution) {
     let browser = &user.browser;
     browser.click("#placing-areas");
-    browser.wait_for("!document.getElementById('tool-rectangle').closest('[hidden]')");
+    browser.wait_for("document.getElementById('tool-rectangle')?.closest('[hidden]') === null");
     // With the keyboard: Enter adds an area, arrows move it.
     browser.run("document.querySelectorAll('.canvas canvas')[1].focus()");
     browser.press("\u{e007}");

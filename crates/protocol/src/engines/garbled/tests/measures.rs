@@ -190,11 +190,12 @@ fn cells_cost_the_documented_gates_and_bytes() {
         rounded_crqa,
         scasim,
     ] = rounded_fixations();
+    let mut wrong = Vec::new();
     for (metric, gates, bytes) in [
         (rounded_dtw, 89, 3760),
         (rounded_frechet, 54, 2415),
         (rounded_hausdorff, 36, 1851),
-        (rounded_crqa, 4, 204),
+        (rounded_crqa, 4, 209),
         (scasim, 52, 2604),
         (Metric::SequenceScore, 5, 181),
         (dtw, 84, 2790),
@@ -220,11 +221,11 @@ fn cells_cost_the_documented_gates_and_bytes() {
         // Starting the session takes as much however many cells there are.
         let per_cell = (sent - 14_000) as f64 / 40_000.0;
         println!("{}: {gates} gates, {per_cell:.1} bytes", metric.name());
-        assert!(
-            (per_cell - f64::from(bytes)).abs() < 2.0,
-            "{metric:?}: {per_cell}"
-        );
+        if (per_cell - f64::from(bytes)).abs() >= 2.0 {
+            wrong.push(format!("{}: {per_cell:.1}, not {bytes}", metric.name()));
+        }
     }
+    assert!(wrong.is_empty(), "bytes per cell: {wrong:?}");
 }
 
 /// An empty scanpath has no such score. Both sides say so, or where lengths are hidden, the one that has it, before anything is sent.
