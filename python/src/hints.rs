@@ -265,6 +265,10 @@ fn metric_options(error: &MetricOptionsError) -> String {
         MetricOptionsError::ViewMissing => {
             "encode the gaze again with screen_cm, distance and keep_fixations=True"
         }
+        MetricOptionsError::RoundingIncomplete => {
+            "pass both, as in fixation_grid=(16, 9), duration_classes=[100, 200, 300, 500, 800]"
+        }
+        MetricOptionsError::RoundedDurations => "pass divide_by=\"lengths\", or leave it out",
         MetricOptionsError::RadiusMissing => "pass radius, in the unit of the coordinates",
         _ => return error.to_string().replace("reward", "match"),
     };
@@ -276,9 +280,19 @@ fn protocol(error: &ProtocolError) -> String {
         return error.to_string();
     };
     let argument = match unsupported.capability {
-        Capability::Metric(_) => "metric",
+        Capability::Metric(_) | Capability::ClearOnly(_) => "metric",
+        Capability::LineStatistics => "numbers",
+        Capability::UnroundedFixations("scasim") => {
+            return format!(
+                "{error}\n  pass both, as in fixation_grid=(16, 9), duration_classes=[100, 200, 300, 500, 800]"
+            );
+        }
+        Capability::UnroundedFixations(_) => {
+            return format!("{error}\n  pass a grid, as in fixation_grid=(32, 18)");
+        }
+        Capability::DividedByDurations => "divide_by",
         Capability::OneSidedResults => "reveal_to",
-        Capability::Threshold | Capability::GroupAnswers => "reveal",
+        Capability::Threshold | Capability::GroupAnswer(_) => "reveal",
         Capability::HiddenLengths(_) => "pad_to",
     };
     // The first one is the most private.

@@ -133,6 +133,8 @@ pub(crate) fn metric_options(arguments: &Arguments<'_>) -> PyResult<MetricOption
             points: arguments
                 .parsed::<PointsChoice>("points")?
                 .unwrap_or_default(),
+            fixation_grid: arguments.grid("fixation_grid")?,
+            duration_classes: arguments.or_default("duration_classes")?,
             numbers: arguments.texts("numbers")?,
             radius: arguments.value("radius")?,
             line: arguments.value("line")?,

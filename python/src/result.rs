@@ -15,9 +15,7 @@ use veilpath::report::{
     Aspect, DrawingOptions, DrawnCohort, PairOptions, ReportOptions, ResultFile,
 };
 use veilpath::stats::{NamedResult, Question, StatsOptions};
-use veilpath::{
-    Contents, Error, Note, Outcome, OutcomeFormat, OutputFile, score_matrix, write_outcome,
-};
+use veilpath::{Contents, Note, Outcome, OutcomeFormat, OutputFile, score_matrix, write_outcome};
 
 /// What came out of a comparison.
 #[pyclass(frozen, module = "veilpath._veilpath")]
@@ -266,7 +264,7 @@ pub(crate) fn stats(
             .iter()
             .map(|(name, file)| NamedResult { name, file })
             .collect();
-        Ok::<Outcome, Error>(veilpath::stats::statistics(&results, &options, events)?)
+        veilpath::stats::statistics(&results, &options, events)
     })?;
     Ok(Result::from(outcome))
 }

@@ -47,7 +47,8 @@ class ArrowStream(Protocol):
 class MetricArguments(TypedDict, total=False):
     """The numbers of metrics. Each metric takes some of them, and refuses those that would have no effect.
 
-    ``match`` is the reward for equal letters; ``simplify`` has degrees, a length and milliseconds.
+    ``match`` is the reward for equal letters; ``simplify`` has degrees, a length and milliseconds. ``fixation_grid`` and
+    ``duration_classes`` (milliseconds) round fixations, which private engines need.
     """
 
     substitution: Path
@@ -62,6 +63,8 @@ class MetricArguments(TypedDict, total=False):
     scale: float
     precision: float
     points: Literal["letters", "fixations"]
+    fixation_grid: Grid
+    duration_classes: list[float]
     numbers: list[str]
     radius: float
     line: int
