@@ -143,11 +143,11 @@ fn refusals_are_told() {
         allowed: Some([token(1)].into()),
         ..limits(8, 1)
     });
-    let stranger = rendezvous.arrive(from(2), now);
-    rendezvous.receive(stranger, &greeting(Role::Host, 2), now);
+    let uninvited = rendezvous.arrive(from(2), now);
+    rendezvous.receive(uninvited, &greeting(Role::Host, 2), now);
     let refused = [
-        Action::Send(stranger, Reply::Refused),
-        Action::Close(stranger),
+        Action::Send(uninvited, Reply::Refused),
+        Action::Close(uninvited),
     ];
     assert_eq!(rendezvous.actions(), refused);
     let old = rendezvous.arrive(from(2), now);
