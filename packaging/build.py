@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+"""Builds what a release consists of, the same on a developer's machine and in .github/workflows/release.yml.
+
+    packaging/build.py archive [--target TRIPLE]     the program with man pages, completions and licences
+    packaging/build.py wheel [--target TRIPLE]       the Python package
+    packaging/build.py image ARCHIVE                 the root file system of the container image
+    packaging/build.py checksums                     SHA256SUMS over everything in the output folder
+    packaging/build.py version [--tag TAG]           the version; fails if files or a tag disagree about it
+
+Python 3.11 with its standard library is enough, except for wheels (see requirements.txt).
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import gzip
+import hashlib
+import io
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import licences
+
+ROOT = Path(__file__).resolve().parent.parent
+COMPLETIONS = {
+    "bash": "veilpath.bash",
+    "zsh": "_veilpath",
+    "fish": "veilpath.fish",
+    "powershell": "_veilpath.ps1",
+    "elvish": "veilpath.elv",
+}
+# Linux binaries are static, and those for Windows do not need the Visual C++ runtime.
+STATIC = "-C target-feature=+crt-static"
+# Wheels load on every Linux since 2014.
+GLIBC = "2.17"
+# The user of the container image: no name that a host could know.
+USER = 65532
+
+
+class BuildError(Exception):
+    """Why nothing was built."""
+
+
+def main() -> None:
+    """Runs one command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=ROOT / "target" / "dist", help="output folder [target/dist]")
+    commands = parser.add_subparsers(required=True)
+    archive = commands.add_parser("archive")
+    archive.add_argument("--target", default=None, help="[default: this machine; on Linux with musl if it is installed]")
+    archive.add_argument("--runner", default="", help="starts a program of another processor, such as qemu-aarch64")
+    archive.set_defaults(run=lambda options: build_archive(options.out, options.target or default_target(), options.runner))
+    wheel = commands.add_parser("wheel")
+    wheel.add_argument("--target", default=None, help="[default: this machine]")
+    wheel.set_defaults(run=lambda options: build_wheel(options.out, options.target or host_target()))
+    image = commands.add_parser("image")
+    image.add_argument("archive", type=Path)
+    image.set_defaults(run=lambda options: build_image(options.out, options.archive))
+    sums = commands.add_parser("checksums")
+    sums.set_defaults(run=lambda options: write_checksums(options.out))
+    number = commands.add_parser("version")
+    number.add_argument("--tag", help="such as v1.2.3")
+    number.set_defaults(run=lambda options: check_version(options.tag))
+    options = parser.parse_args()
+    options.out = options.out.resolve()
+    options.out.mkdir(parents=True, exist_ok=True)
+    try:
+        print(options.run(options))
+    except (BuildError, subprocess.CalledProcessError) as error:
+        sys.exit(f"error: {error}")
+
+
+def build_archive(out: Path, target: str, runner: str) -> Path:
+    """The program for a target, with everything that belongs to it, as .tar.gz or .zip."""
+    flags = os.environ.get("RUSTFLAGS", "")
+    environment = os.environ | ({} if "apple" in target else {"RUSTFLAGS": f"{flags} {STATIC}".strip()})
+    cargo = ["cargo", "build", "--release", "--locked", "-p", "veilpath-cli", "--target", target]
+    subprocess.run(cargo, cwd=ROOT, env=environment, check=True, stdout=sys.stderr)
+    suffix = ".exe" if "windows" in target else ""
+    program = target_folder() / target / "release" / f"veilpath{suffix}"
+    name = f"veilpath-{version()}-{target}"
+    with tempfile.TemporaryDirectory() as folder:
+        content = Path(folder) / name
+        content.mkdir()
+        shutil.copy(program, content)
+        run = [*shlex.split(runner), os.fspath(content / program.name)]
+        reported = subprocess.run([*run, "--version"], check=True, capture_output=True, text=True).stdout.split()[-1]
+        if reported != version():
+            raise BuildError(f"the program says that it is version {reported}")
+        subprocess.run([*run, "man", "--folder", content / "man" / "man1"], check=True)
+        (content / "completions").mkdir()
+        for shell, file in COMPLETIONS.items():
+            script = subprocess.run([*run, "completions", shell], check=True, capture_output=True).stdout
+            (content / "completions" / file).write_bytes(script)
+        for file in ("README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"):
+            shutil.copy(ROOT / file, content)
+        (content / "LICENSES-THIRD-PARTY.txt").write_text(licences.third_party(ROOT, target), encoding="utf-8")
+        if "linux" in target:
+            shutil.copytree(ROOT / "packaging" / "systemd", content / "systemd")
+            shutil.copy(ROOT / "packaging" / "compose.yaml", content)
+        return pack(content, out, "zip" if "windows" in target else "tar.gz")
+
+
+def build_wheel(out: Path, target: str) -> Path:
+    """The Python package for a target."""
+    maturin = [sys.executable, "-m", "maturin", "build", "--release", "--locked", "--target", target, "--out", os.fspath(out)]
+    if "linux" in target:
+        # Zig links with the symbols of an old glibc, without a container that has one.
+        maturin += ["--zig", "--compatibility", f"manylinux_{GLIBC.replace('.', '_')}"]
+    before = set(out.glob("*.whl"))
+    subprocess.run(maturin, cwd=ROOT / "python", check=True, stdout=sys.stderr)
+    built = set(out.glob("*.whl")) - before or before
+    return max(built, key=lambda path: path.stat().st_mtime)
+
+
+def build_image(out: Path, archive: Path) -> Path:
+    """The whole content of the container image, from a static Linux archive, with owners and permissions."""
+    target = archive.name.removesuffix(".tar.gz").split("-", 2)[-1]
+    machine = {"x86_64": "amd64", "aarch64": "arm64"}[target.split("-")[0]]
+    path = out / f"rootfs-{machine}.tar"
+    with tarfile.open(archive) as source, tarfile.open(path, "w") as image:
+        files = {member.name.split("/", 1)[1]: member for member in source.getmembers() if "/" in member.name}
+
+        def from_archive(name: str, to: str, mode: int = 0o644) -> None:
+            file = source.extractfile(files[name])
+            if file is None:
+                raise BuildError(f"{name} in {archive} is not a file")
+            add(image, to, file.read(), mode)
+
+        add(image, "etc/passwd", f"veilpath:x:{USER}:{USER}::/state:/sbin/nologin\n".encode())
+        add(image, "etc/group", f"veilpath:x:{USER}:\n".encode())
+        from_archive("veilpath", "veilpath", 0o755)
+        for name in ("LICENSE-APACHE", "LICENSE-MIT", "LICENSES-THIRD-PARTY.txt"):
+            from_archive(name, f"licenses/{name}")
+        # The only folders that the user of the image owns: identity and journals, and the files of a job.
+        for folder in ("state", "data"):
+            add_folder(image, folder, 0o700, USER)
+    return path
+
+
+def write_checksums(out: Path) -> Path:
+    """Checksums that `sha256sum --check` reads."""
+    path = out / "SHA256SUMS"
+    files = sorted(file for file in out.iterdir() if file.name.endswith((".tar.gz", ".zip", ".whl")))
+    if not files:
+        raise BuildError(f"{out} has no archives and no wheels")
+    path.write_text("".join(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files))
+    return path
+
+
+def check_version(tag: str | None) -> str:
+    """The version, if all files and the tag have the same."""
+    found = {"Cargo.toml": version()}
+    for name in ("python/Cargo.toml", "python/pyproject.toml"):
+        content = read_toml(ROOT / name)
+        found[name] = (content.get("package") or content["project"])["version"]
+    if tag is not None:
+        found["the tag"] = tag.removeprefix("refs/tags/").removeprefix("v")
+    if len(set(found.values())) > 1:
+        raise BuildError("the versions differ: " + ", ".join(f"{name} has {value}" for name, value in found.items()))
+    return version()
+
+
+def version() -> str:
+    """The version of the workspace."""
+    return str(read_toml(ROOT / "Cargo.toml")["workspace"]["package"]["version"])
+
+
+def host_target() -> str:
+    """What rustc compiles for by default."""
+    lines = subprocess.run(["rustc", "-vV"], check=True, capture_output=True, text=True).stdout.splitlines()
+    return next(line.removeprefix("host: ") for line in lines if line.startswith("host: "))
+
+
+def default_target() -> str:
+    """This machine, with musl where it is installed: unlike glibc it never loads libraries of the system to resolve names."""
+    musl = host_target().replace("-linux-gnu", "-linux-musl")
+    libraries = subprocess.run(["rustc", "--print", "target-libdir", "--target", musl], capture_output=True, text=True)
+    return musl if libraries.returncode == 0 and Path(libraries.stdout.strip()).is_dir() else host_target()
+
+
+def target_folder() -> Path:
+    """Where cargo puts what it builds."""
+    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """A TOML file."""
+    with path.open("rb") as file:
+        return tomllib.load(file)
+
+
+def pack(content: Path, out: Path, kind: str) -> Path:
+    """An archive that depends on the content of a folder alone, not on times or users."""
+    path = out / f"{content.name}.{kind}"
+    with archive_file(path, kind) as archive:
+        for file in sorted(content.rglob("*")):
+            if not file.is_file():
+                continue
+            name = file.relative_to(content.parent).as_posix()
+            mode = 0o755 if file.name in ("veilpath", "veilpath.exe") else 0o644
+            add(archive, name, file.read_bytes(), mode)
+    return path
+
+
+@contextlib.contextmanager
+def archive_file(path: Path, kind: str) -> Iterator[tarfile.TarFile | zipfile.ZipFile]:
+    """An archive to write to."""
+    if kind == "zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            yield archive
+        return
+    with (
+        path.open("wb") as file,
+        gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as stream,
+        tarfile.open(fileobj=stream, mode="w") as archive,
+    ):
+        yield archive
+
+
+def add(archive: tarfile.TarFile | zipfile.ZipFile, name: str, content: bytes, mode: int = 0o644) -> None:
+    """A file of root."""
+    if isinstance(archive, zipfile.ZipFile):
+        entry = zipfile.ZipInfo(name)
+        entry.external_attr = mode << 16
+        entry.compress_type = zipfile.ZIP_DEFLATED
+        archive.writestr(entry, content)
+        return
+    member = tarfile.TarInfo(name)
+    member.size = len(content)
+    member.mode = mode
+    archive.addfile(member, io.BytesIO(content))
+
+
+def add_folder(archive: tarfile.TarFile, name: str, mode: int, user: int) -> None:
+    """An empty folder of a user."""
+    member = tarfile.TarInfo(name)
+    member.type = tarfile.DIRTYPE
+    member.mode = mode
+    member.uid = member.gid = user
+    archive.addfile(member)
+
+
+if __name__ == "__main__":
+    main()
