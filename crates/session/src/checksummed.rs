@@ -11,6 +11,12 @@
 //!
 //! A packet that is corrupted, truncated, repeated, lost or out of order ends the session before its content is used. The
 //! checksum is not keyed. It detects faults; it does not stop a malicious peer, which can send wrong content in valid packets.
+//!
+//! # Checksum
+//! With `step(s, w) = ((s rotated left by 29 bits) ⊕ w) · MULTIPLIER` modulo 2⁶⁴ there are eight streams; stream i from 0 starts at
+//! `step(i + 1, number)`. Numbers count packets of a direction from 0. Of every complete 64 bytes of content, stream i takes word i:
+//! `stream = step(stream, word)`. The sum starts as the length of the content and takes the eight streams in order, then the words of the
+//! rest of the content, the last one padded with zeros. Words are little-endian.
 
 use veilpath_channel::{Channel, ChannelError, copying};
 

@@ -3,6 +3,8 @@
 //! They are few and small, so a form that people can read in a trace costs nothing. A length is checked against the limit of
 //! its tag before memory is reserved. Instead of any of them a side may decline, with a reason; before its terms a host may
 //! ask the peer to wait.
+//!
+#![doc = include_str!("control.md")]
 
 use crate::SessionError;
 use crate::error::{DeclineReason, InternalError, Misbehaviour, NetworkError};

@@ -6,6 +6,10 @@
 //! | 1 | 0 | keep-alive, from a side that is still computing |
 //!
 //! A length is checked against its limit first, and data is passed on as it arrives: an announced length reserves no memory.
+//!
+//! The header has 5 bytes, the kind and a `u32`. A frame has no meaning of its own: the data of all frames in one direction is the
+//! stream, and a message may begin and end anywhere. Keep-alives may come between any two frames, about every quarter of the smaller of
+//! the two sides' idle timeouts.
 
 use veilpath_channel::copying;
 

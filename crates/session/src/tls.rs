@@ -7,6 +7,9 @@
 //! The cryptography is *ring*'s: it needs no more than the C compiler that Rust links with, on every platform that is
 //! promised. aws-lc-rs asks for more tools on some of them; the providers in pure Rust are either not yet released as
 //! stable or need recent processors.
+//!
+//! A key is sent as SubjectPublicKeyInfo; a fingerprint is the SHA-256 hash of those bytes. The application protocol (ALPN) is
+//! `veilpath`. There is no server name, no session ticket and no early data. The end is `close_notify`.
 
 use crate::error::{InternalError, Misbehaviour};
 use crate::{Fingerprint, Identity, SessionError};

@@ -1,4 +1,5 @@
-//! Decoders that follow docs/wire-format.md: what engines send has the messages and lengths that the chapter gives, to the last byte.
+//! Decoders that follow the documented bytes of each engine (`messages.rs` and `messages.md` in `crates/protocol/src/engines`): what
+//! engines send has these messages and lengths, to the last byte.
 //! They hold lengths, not contents, and runs of one lane without padding.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 

@@ -68,6 +68,8 @@
 //! **A malicious garbler** learns nothing from the transfers. But it can garble another circuit, or one that fails for
 //! some inputs only: the outputs that the evaluator learns, or returns, can then be wrong, or say something else about
 //! the evaluator's letters than the agreed score, and whether the evaluator finds an output out of range depends on its letters.
+//!
+#![doc = include_str!("messages.md")]
 
 #[cfg(test)]
 mod attack_tests;

@@ -28,6 +28,8 @@
 //! - [`lookup`] does not make the receiver use the share that it got: a malicious evaluator can flip bits of its shares.
 //! - A malicious garbler can put any costs into a look-up, and garble any circuit on its result. See
 //!   [`crate::alignment`].
+//!
+#![doc = include_str!("messages.md")]
 
 pub mod base;
 pub mod correlated;

@@ -18,6 +18,8 @@
 //!
 //! Means and statistics are opened without their low bits (`rounding.rs`), and no number with more bits than it can have: a side that
 //! uses other shares than its own has another function opened, but with no more bits. Other inputs than a side's own are not detected.
+//!
+#![doc = include_str!("messages.md")]
 
 mod clear;
 mod costs;

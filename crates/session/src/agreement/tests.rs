@@ -173,10 +173,10 @@ fn another_version_is_a_difference_and_another_program_is_not_veilpath() {
     assert!(matches!(error, SessionError::NotVeilpath), "{error}");
 }
 
-/// The examples of docs/wire-format.md are messages that this code reads, and writes.
+/// The examples of control.md are messages that this code reads, and writes.
 #[test]
 fn documented_messages_match_the_code() {
-    let chapter = include_str!("../../../../docs/wire-format.md");
+    let chapter = include_str!("../control.md");
     let example = |after: &str| -> &str {
         let (_, rest) = chapter
             .split_once(after)

@@ -14,6 +14,12 @@
 //!
 //! Everything is bounded ([`RelayOptions`], `rendezvous.rs`): connections that have not sent their greeting, those that wait,
 //! those that are connected, and how long each may last.
+//!
+//! # Bytes
+//! A side sends 41 bytes: `VPRELAY`, the version 1, its role (0 host, 1 join), and a token of 32 bytes, the SHA-256 hash of
+//! `veilpath relay token 1`, the host's fingerprint and the joining side's. The relay answers with single bytes: 1 (ping), to which the
+//! side answers 1 within 5 s; 2 (start); 16 (full), 17 (not served here) or 18 (another version), after which it closes. The first is a
+//! ping or a refusal. After start everything goes to and comes from the other side. A side that sends anything else before is disconnected.
 
 mod client;
 mod copy;

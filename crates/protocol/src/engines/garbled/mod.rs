@@ -87,6 +87,8 @@
 //! third of the work and is done by the thread that has the channel, and both sides may run on one machine. So with
 //! two cores there is one worker and no extra thread. A job of less than half a million gates, or of one pair, has
 //! one worker.
+//!
+#![doc = include_str!("messages.md")]
 
 mod costs;
 mod evaluator;

@@ -2,6 +2,8 @@
 //! length.
 //!
 //! Every count is checked against the agreement before anything is allocated for it.
+//!
+#![doc = include_str!("messages.md")]
 
 use super::agreement::Agreement;
 use crate::{Misbehaviour, ProtocolError};

@@ -1,4 +1,9 @@
 //! Wire format: little-endian numbers, counts before contents.
+//!
+//! | from | bytes | content |
+//! |---|---|---|
+//! | join | 8 + 2·length, for each scanpath | `u64` length, then letters as `u16` |
+//! | host | 9 for each number of each pair, or 1 for each pair | for each number a byte (1 if it is defined) and its value as `f64` or zeros; an alignment has a score and a similarity. With a threshold one byte, 0 or 1. Not sent if results are only for the host |
 
 use crate::{Answer, Job, Misbehaviour, Observer, ProtocolError, Reveal};
 use veilpath_channel::Channel;

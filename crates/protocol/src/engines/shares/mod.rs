@@ -21,6 +21,8 @@
 //! # What each side learns
 //! As with `garbled`, if both follow the protocol. A side that does not can change what is computed, cell by cell, but still
 //! learns one output of the agreed size per pair, and nothing before both halves of it exist.
+//!
+#![doc = include_str!("messages.md")]
 
 mod costs;
 mod distances;
