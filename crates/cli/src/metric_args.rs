@@ -98,7 +98,7 @@ pub(crate) struct MetricArgs {
     pub(crate) precision: Option<f64>,
 
     /// What dtw, frechet, hausdorff and crqa compare: letters, as places on the grid, or fixations, in their own unit
-    /// (as they are only with --engine plain; see --fixation-grid)
+    /// (private engines need --fixation-grid for fixations)
     #[arg(long, value_name = "POINTS", default_value = "letters")]
     pub(crate) points: PointsChoice,
 
@@ -132,7 +132,7 @@ pub(crate) struct MetricArgs {
     #[arg(long)]
     pub(crate) rounded: bool,
 
-    /// Divide the score: of dtw by lengths (the sum of both), of scasim by lengths or by durations
+    /// Divide the score by "lengths" (the sum of both, for dtw and scasim) or "durations" (for scasim)
     #[arg(long, value_name = "WHAT")]
     pub(crate) divide_by: Option<DivideBy>,
 
@@ -140,12 +140,12 @@ pub(crate) struct MetricArgs {
     #[arg(long, value_name = "LETTERS")]
     pub(crate) window: Option<u32>,
 
-    /// For scasim: what the reward for a common fixation is multiplied by for each degree between the two [default: 0.83]
+    /// For scasim: the factor by which the reward for two aligned fixations shrinks with each degree between them [default: 0.83]
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) modulator: Option<f64>,
 
-    /// For multimatch: merge two saccades in a row that turn by less than DEGREES, or of which the first is shorter than
-    /// LENGTH (in the unit of the fixations), if the fixation there is shorter than MILLISECONDS
+    /// For multimatch: merge two consecutive saccades, next to a fixation shorter than MILLISECONDS, if they turn by less than
+    /// DEGREES or the first one is shorter than LENGTH (in the unit of the fixations)
     #[arg(long, value_name = "DEGREES,LENGTH,MILLISECONDS", value_parser = simplification)]
     pub(crate) simplify: Option<Simplification>,
 }

@@ -22,7 +22,7 @@ const PREVIEW_ROWS: usize = 20;
 pub(crate) enum Format {
     /// An aligned table for people
     Table,
-    /// One row per pair: a,b,stimulus,score,similarity (with --reveal threshold:T: a,b,stimulus,within); of answers about groups, one row per number
+    /// One row per pair: a,b,stimulus,score,similarity (with --reveal threshold:T: a,b,stimulus,within); for answers about groups, one row per number
     Csv,
     /// One object with the plan, the results, the cost and what was revealed
     Json,

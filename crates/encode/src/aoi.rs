@@ -206,7 +206,7 @@ fn outline(row: &Row<'_>, shape: usize, coordinates: usize) -> Result<Outline, R
             .with_remedy("a shape is \"rectangle\" or \"polygon\""));
     };
     drawn(row, coordinates, draw)?.map_err(|count| {
-        row.error(coordinates, format!("{wanted}, here are {count}"))
+        row.error(coordinates, format!("{wanted}; this one has {count}"))
             .with_remedy(format!("{remedy}; a number with a fraction has a decimal point, or a decimal comma where semicolons or tabs separate the columns"))
     })
 }

@@ -196,13 +196,13 @@ impl Collector {
             }
             Kind::Gaze { .. } if self.options.keep_fixations => {
                 return Err(self
-                    .error("this file has raw gaze, and only fixations can be kept")
+                    .error("this file has raw gaze, but only fixations can be kept")
                     .with_remedy("choose a detector of fixations, ivt or idt")
                     .with_fields(&[EncodeField::Detect]));
             }
             Kind::Gaze { .. } if self.options.bin_ms.is_some() => {
                 return Err(self
-                    .error("temporal binning repeats the letters of fixations, and this file has raw gaze")
+                    .error("temporal binning repeats the letters of fixations, but this file has raw gaze")
                     .with_remedy("leave the bin out: raw gaze keeps its durations through the minimum dwell; or detect or export fixations")
                     .with_fields(&[EncodeField::Detect]));
             }

@@ -102,7 +102,7 @@ const MAGIC_NUMBERS: &[(&[u8], &str, &str)] = &[
     ),
     (
         b"version https://git-lfs",
-        "this is a placeholder of Git LFS, not the file itself",
+        "this is a Git LFS placeholder, not the file itself",
         "fetch the content with `git lfs pull`",
     ),
 ];
@@ -176,7 +176,7 @@ fn certain_mistake(head: &Head) -> Option<Explanation> {
     let first = head.first_line();
     if first.contains("annex/objects/") && head.lines.len() <= 2 {
         return found(
-            "this is a placeholder of git-annex, not the file itself",
+            "this is a git-annex placeholder, not the file itself",
             "fetch the content with `datalad get FILE` or `git annex get FILE`",
         );
     }
@@ -204,7 +204,7 @@ fn certain_mistake(head: &Head) -> Option<Explanation> {
     }
     if matches!(extension.as_str(), "md" | "rst" | "docx" | "rtf" | "tex") {
         return found(
-            "this is a text for people, not data",
+            "this is text for people, not data",
             "give the gaze or fixation files that it describes",
         );
     }
@@ -332,7 +332,7 @@ fn odd_delimiter(head: &Head) -> Option<Explanation> {
     let sign = signs.find(|sign| separates(*sign, header, &next))?;
     Some((
         format!("this is a table whose columns are separated by {sign}"),
-        "expected are tabs, semicolons, commas or spaces between the columns; write the table with one of these"
+        "expected tabs, semicolons, commas or spaces between the columns; write the table with one of these"
             .to_string(),
     ))
 }

@@ -5,7 +5,7 @@
 pub enum MetricError {
     /// A cost below zero.
     #[error(
-        "the {name} is {value}, and must not be negative; give costs and penalties as positive numbers"
+        "the {name} is {value}, but must not be negative; give costs and penalties as positive numbers"
     )]
     Negative {
         /// Which number.
@@ -34,13 +34,13 @@ pub enum MetricError {
         scale: f64,
     },
     /// A scale of zero, or too large.
-    #[error("the scale is {scale}, and must be a whole number between 1 and {max}; for ScanMatch it may be any positive number up to that", max = crate::scale::MAX_SCALE)]
+    #[error("the scale is {scale}, but must be a whole number between 1 and {max}; for ScanMatch it may be any positive number up to that", max = crate::scale::MAX_SCALE)]
     Scale {
         /// The value given.
         scale: f64,
     },
     /// A precision that no scale reaches, or that makes no sense.
-    #[error("the precision is {precision}, and must be at least {min} and below 1; a gap score far below zero needs a larger one", min = crate::scanmatch::MIN_PRECISION)]
+    #[error("the precision is {precision}, but must be at least {min} and below 1; a gap score far below zero needs a larger one", min = crate::scanmatch::MIN_PRECISION)]
     Precision {
         /// The value given.
         precision: f64,
@@ -56,7 +56,7 @@ pub enum MetricError {
         threshold: f64,
     },
     /// A threshold at or below zero.
-    #[error("the ScanMatch threshold is {threshold}, and must be above zero")]
+    #[error("the ScanMatch threshold is {threshold}, but must be above zero")]
     Threshold {
         /// The value given.
         threshold: f64,
@@ -87,7 +87,7 @@ pub enum MetricError {
     #[error("this measure is not computed in integers")]
     NoIntegers,
     /// A modulator that is not a share.
-    #[error("the modulator is {modulator}, and must be from 0 to 1")]
+    #[error("the modulator is {modulator}, but must be between 0 and 1")]
     Modulator {
         /// The value given.
         modulator: f64,
@@ -101,7 +101,7 @@ pub enum MetricError {
     )]
     Classes,
     /// A measure of fixations with letters, or with fixations that were not kept.
-    #[error("{metric} compares fixations, and only letters are there")]
+    #[error("{metric} compares fixations, but there are only letters")]
     NeedsFixations {
         /// The metric.
         metric: &'static str,
@@ -110,13 +110,13 @@ pub enum MetricError {
     #[error("no distance has this rank")]
     NoSuchRank,
     /// A shortest line of no sense.
-    #[error("the shortest line has {line} points, and must have 2 to {max}", max = crate::measures::MAX_LINE)]
+    #[error("the shortest line has {line} points, but must have 2 to {max}", max = crate::measures::MAX_LINE)]
     Line {
         /// The value given.
         line: u32,
     },
     /// A window of no sense.
-    #[error("the window has {window} letters, and must have 1 to {max}", max = crate::measures::MAX_WINDOW)]
+    #[error("the window has {window} letters, but must have 1 to {max}", max = crate::measures::MAX_WINDOW)]
     Window {
         /// The value given.
         window: u32,
@@ -129,7 +129,7 @@ pub enum MetricError {
     OneOutput,
     /// Outputs that do not fit a result.
     #[error(
-        "the numbers of a pair take {bits} bits together, and 63 is the most; ask for fewer outputs, or leave out very long scanpaths"
+        "the numbers of a pair take {bits} bits together, but at most 63 are possible; ask for fewer outputs, or leave out very long scanpaths"
     )]
     TooManyBits {
         /// How many.

@@ -155,13 +155,13 @@ pub enum JobError {
     #[error("a pair refers to a scanpath that does not exist")]
     UnknownScanpath,
     /// A bit or an answer about groups for a metric with several numbers.
-    #[error("{metric} gives several numbers, and this answer is about one of them")]
+    #[error("{metric} gives several numbers, but this answer is about one of them")]
     SeveralOutputs {
         /// The metric.
         metric: &'static str,
     },
     /// A bit or an answer about groups for a number that some pairs do not have.
-    #[error("{output} is undefined for some pairs, and this answer needs a number for every pair")]
+    #[error("{output} is undefined for some pairs, but this answer needs a number for every pair")]
     UndefinedOutput {
         /// The number.
         output: &'static str,
@@ -175,7 +175,7 @@ pub enum JobError {
         metric: &'static str,
     },
     /// There are more pairs than one comparison may have.
-    #[error("there are {pairs} pairs, and one comparison can have {most}")]
+    #[error("there are {pairs} pairs, but one comparison can have at most {most}")]
     TooManyPairs {
         /// How many there are.
         pairs: u64,
@@ -195,7 +195,7 @@ pub enum JobError {
         pad_to: usize,
     },
     /// A padding that no engine can use.
-    #[error("scanpaths can be padded to 1 to {most} letters, and {pad_to} were asked for")]
+    #[error("scanpaths can be padded to between 1 and {most} letters, but {pad_to} were requested")]
     PaddingOutOfRange {
         /// The padding.
         pad_to: u32,
@@ -226,7 +226,7 @@ pub enum JobError {
     TooMuchMemory,
     /// The engine looks up costs in trees with a leaf for each letter.
     #[error(
-        "the engine shares takes alphabets of up to {most} letters, and this one has {letters}; use garbled"
+        "the engine shares takes alphabets of up to {most} letters, but this one has {letters}; use garbled"
     )]
     AlphabetTooLarge {
         /// Letters, including padding.
@@ -257,7 +257,7 @@ pub enum JobError {
         most: usize,
     },
     /// The key does not have the agreed size.
-    #[error("the key has {bits} bits, and {agreed} were agreed on")]
+    #[error("the key has {bits} bits, but {agreed} were agreed on")]
     KeySize {
         /// Bits of the key.
         bits: u32,
@@ -275,7 +275,7 @@ pub enum JobError {
         least: u32,
     },
     /// A batch of no matrix cells, or of too many.
-    #[error("a batch has 1 to {most} matrix cells, and {batch} were asked for")]
+    #[error("a batch has 1 to {most} matrix cells, but {batch} were requested")]
     BatchOutOfRange {
         /// The matrix cells asked for.
         batch: u32,

@@ -56,7 +56,7 @@ pub enum SessionError {
     Differs(Vec<Difference>),
     /// The peer has a different key from the one that was expected.
     #[error(
-        "the other side is not the expected one: its fingerprint is {found}, and {expected} was expected"
+        "the other side is not the expected one: its fingerprint is {found}, but {expected} was expected"
     )]
     WrongPeer {
         /// The expected fingerprint.

@@ -34,7 +34,7 @@ pub enum StatisticsError {
         participant: usize,
     },
     /// A list has another length than what it is about.
-    #[error("there are {found} {what}, and {expected} are needed")]
+    #[error("there are {found} {what}, but {expected} are needed")]
     Length {
         /// What is listed.
         what: &'static str,

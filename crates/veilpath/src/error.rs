@@ -112,7 +112,7 @@ pub enum Error {
         error: ResultFormatError,
     },
     /// The cohort has no fixations, which the metric compares.
-    #[error("{file}: {metric} compares fixations, and this cohort has only letters")]
+    #[error("{file}: {metric} compares fixations, but this cohort has only letters")]
     NoFixations {
         /// The cohort file.
         file: String,
@@ -174,7 +174,7 @@ pub enum Error {
         pad_to: u32,
     },
     /// The other side's alphabet is not known to have all letters of this side's cohort.
-    #[error("{file}: its alphabet is \"{own}\", and that of the other side is \"{agreed}\"")]
+    #[error("{file}: its alphabet is \"{own}\", but the other side's is \"{agreed}\"")]
     OtherAlphabet {
         /// The cohort file.
         file: String,

@@ -45,7 +45,7 @@ pub enum InvitationError {
     #[error("this is not an invitation: {0}")]
     Form(String),
     /// It was written by another version.
-    #[error("this invitation has version {0}, and this program reads version {VERSION}")]
+    #[error("this invitation has version {0}, but this program reads version {VERSION}")]
     Version(u32),
     /// The address has no port, or is not one.
     #[error("{0:?} is not an address with a port, as in clinic.example:7070")]

@@ -109,7 +109,7 @@ pub enum MetricOptionsError {
         reason: NoEffectReason,
     },
     /// Distances on a grid, without a grid.
-    #[error("distances between grid cells need a grid, and none is declared")]
+    #[error("distances between grid cells need a grid, but none is declared")]
     GridMissing,
     /// The cohorts were encoded on another grid.
     #[error("the gaze was encoded on a grid of {declared}, not {requested}")]
@@ -127,7 +127,7 @@ pub enum MetricOptionsError {
     DnaGrid,
     /// ScaSim without the size and distance of the screen.
     #[error(
-        "scasim needs visual angles, and the cohort files do not say how large the screen was and how far away"
+        "scasim needs visual angles, but the cohort files do not say how large and how far away the screen was"
     )]
     ViewMissing,
     /// ScaSim with a grid for fixations and no classes of durations, or the other way round.
@@ -139,7 +139,7 @@ pub enum MetricOptionsError {
     #[error("scasim of rounded fixations cannot be divided by durations, only by lengths")]
     RoundedDurations,
     /// Recurrence of fixations without a radius.
-    #[error("fixations recur if they are near each other, and no radius is given")]
+    #[error("fixations recur if they are near each other, but no radius is given")]
     RadiusMissing,
     /// A number that the metric does not give.
     #[error("there is no number {name:?}; this metric gives {}", .known.join(", "))]

@@ -44,7 +44,7 @@ fn advice(error: &SessionError) -> Option<String> {
         SessionError::Limit(Limit::Memory { needed, .. }) => {
             let megabytes = needed.div_ceil(1 << 20);
             return Some(format!(
-                "memory={megabytes} allows so much; or compare the cohorts in parts"
+                "memory={megabytes} allows it; or compare the cohorts in parts"
             ));
         }
         SessionError::Limit(Limit::NoPairs) => {

@@ -303,7 +303,7 @@ fn init(args: &InitArgs) -> Result<(), Failure> {
     }
     veilpath::write_policy_example(&path)?;
     messages::info(&format!(
-        "wrote {}; replace its partner and its values by yours\n",
+        "wrote {}; replace its partner and values with your own\n",
         path.display()
     ));
     Ok(())

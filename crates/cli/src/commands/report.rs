@@ -46,7 +46,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "NAME")]
     stimulus: Vec<String>,
 
-    /// Show only this output; may be repeated [default: all; of a score and its similarity, the similarity]
+    /// Show only this output; may be repeated [default: all; similarity instead of score if there are both]
     #[arg(long, value_name = "OUTPUT")]
     of: Vec<String>,
 
@@ -70,7 +70,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, num_args = 2, value_names = ["FIRST", "SECOND"], requires = "cohort")]
     pair: Vec<String>,
 
-    /// The cohort of the second participant of --pair, if it is another
+    /// The cohort of the second participant of --pair, if it is a different one
     #[arg(long, value_name = "FILE", requires = "pair")]
     second_cohort: Option<PathBuf>,
 

@@ -27,8 +27,8 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_name = "FILE")]
     cohort: PathBuf,
 
-    /// The engine. auto takes garbled, or shares where that saves much time, when the comparison starts, unless the other side
-    /// names one of them. plain protects nothing: the host sees every scanpath of the joining side
+    /// The engine. auto chooses garbled, or shares if that saves much time, when the comparison starts; if the other side names
+    /// one of them, it is used. plain protects nothing: the host sees every scanpath of the joining side
     #[arg(long, value_enum, value_name = "ENGINE", default_value_t)]
     engine: EngineName,
 
@@ -68,18 +68,18 @@ pub(crate) struct SessionArgs {
     #[arg(long)]
     fresh: bool,
 
-    /// Maximum number of comparisons of each of this side's scanpaths with this peer, across all sessions [default: half of
-    /// what reconstructs a scanpath, by metric and length]
+    /// Maximum number of comparisons of each of this side's scanpaths with this peer, across all sessions [default: half
+    /// of the number that could reconstruct a scanpath, by metric and length]
     #[arg(long, value_name = "COUNT")]
     limit_per_scanpath: Option<u64>,
 
-    /// The fewest participants of each side that a part of an answer about groups may be about; the largest value of the two sides
-    /// and the policy applies
+    /// The minimum number of participants of each side behind every part of an answer about groups; the largest value of the two
+    /// sides and the policy applies
     #[arg(long, value_name = "COUNT", default_value_t = DEFAULT_MINIMUM_GROUP, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     minimum_group: u32,
 
-    /// What may leave this institution; a plan beyond it is refused before anything is sent [default: policy.toml in Veilpath's
-    /// state directory, if it is there]
+    /// The policy file, which says what may leave this institution; a plan that it does not allow is refused before anything is
+    /// sent [default: policy.toml in Veilpath's state directory, if it exists]
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
 

@@ -14,8 +14,8 @@ Examples:
   veilpath ui recordings
   veilpath ui --no-browser --port 7080
 
-The page is for this machine only: the server listens on 127.0.0.1, and answers only whoever has the token in the printed address. \
-Nothing is loaded from elsewhere. It ends with Ctrl-C, or some seconds after the page was closed, if nothing is being computed.";
+The page is for this machine only: the server listens on 127.0.0.1, and answers only requests with the token in the printed address. \
+Nothing is loaded from elsewhere. Press Ctrl-C to end it. It also ends some seconds after you close the page, unless it is computing.";
 
 /// The arguments of `ui`.
 #[derive(Debug, Default, Args)]
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &UiArgs) -> Result<(), Failure> {
     if !args.no_browser && !open(&server.launch_url()) {
         messages::note("no browser could be opened: open the address above yourself");
     }
-    messages::info("the page ends with Ctrl-C, or when it is closed\n");
+    messages::info("press Ctrl-C or close the page to end\n");
     server.run().map_err(failed)
 }
 

@@ -46,7 +46,7 @@ pub(super) fn drawing(error: &DrawingError) -> String {
             "--image: {error}\n  use STIMULUS=FILE, with the stimulus as in the cohort file"
         ),
         DrawingError::NoSuchParticipant { .. } => format!(
-            "--pair: {error}\n  --pair takes two ids as in the cohort files; --second-cohort names the file of the second, if it is another"
+            "--pair: {error}\n  --pair takes two ids as in the cohort files; --second-cohort names the file of the second, if it is a different one"
         ),
         DrawingError::NoCommonStimulus { .. } => format!("--pair: {error}"),
         DrawingError::BeyondGrid { .. } | DrawingError::Image { .. } => error.to_string(),

@@ -130,7 +130,7 @@ fn limit_hint(limit: &Limit) -> Option<String> {
         Limit::Memory { needed, .. } => {
             let megabytes = needed.div_ceil(1 << 20);
             return Some(format!(
-                "--memory {megabytes} allows so much; or compare the cohorts in parts"
+                "--memory {megabytes} allows it; or compare the cohorts in parts"
             ));
         }
         limit => return common_hint(limit).map(String::from),

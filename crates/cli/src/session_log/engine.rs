@@ -36,7 +36,7 @@ pub(crate) fn line(summary: &EngineSummary) -> String {
 fn obstacle_words(obstacle: SharesObstacle) -> String {
     match obstacle {
         SharesObstacle::Alphabet { letters, most } => {
-            format!("it takes up to {most} letters, and there are {letters}")
+            format!("it takes up to {most} letters, but there are {letters}")
         }
         SharesObstacle::Lengths => "a scanpath is too long for it".into(),
         SharesObstacle::Memory => "it needs more than --memory allows".into(),

@@ -139,7 +139,7 @@ fn limit(limit: &LimitSummary) -> String {
         (LimitOrigin::Chosen, _) => String::new(),
         (LimitOrigin::Policy, _) => " (the policy)".into(),
         (LimitOrigin::EarlierPlan, _) => {
-            " (the default of an earlier plan with this peer, which still holds)".into()
+            " (the default of an earlier plan with this peer, which still applies)".into()
         }
         (LimitOrigin::Plan, None) => " (default)".into(),
         (LimitOrigin::Plan, Some(letters)) => format!(
@@ -152,7 +152,7 @@ fn limit(limit: &LimitSummary) -> String {
     );
     match limit.defaults {
         Some(defaults) if !limit.is_default() && limits.1 > defaults.0 => format!(
-            "{text}\n  the default would be {}: with more, a partner that makes up its scanpaths may learn more than half of what is in one of yours",
+            "{text}\n  the default would be {}: with more, a partner that makes up its scanpaths may learn more than half of the information in one of yours",
             comparisons(defaults, limit.default_counts_together)
         ),
         _ => text,

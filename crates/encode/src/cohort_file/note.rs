@@ -57,7 +57,7 @@ impl fmt::Display for CohortNote {
             ),
             CohortNote::AlphabetReplaced { declared, read_as } => write!(
                 f,
-                "the file names the alphabet \"{declared}\"; it was read as \"{read_as}\", as asked"
+                "the file names the alphabet \"{declared}\"; it was read as \"{read_as}\", as requested"
             ),
             CohortNote::ModulusAssumed(26) => f.write_str(
                 "two letters per cell: the second was assumed to count up to 26, because no grid is known",

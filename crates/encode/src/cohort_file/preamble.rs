@@ -49,7 +49,7 @@ impl Preamble {
             } else if let Some(comment) = line.strip_prefix('#') {
                 self.comment(comment).map_err(|problem| {
                     lines.error(problem).with_remedy(
-                        "mend the line, or remove it and give the setting on the command line",
+                        "correct the line, or remove it and give the setting on the command line",
                     )
                 })?;
             } else {

@@ -62,7 +62,7 @@ impl Collector {
                 },
                 (Some(_), None) => {
                     let error = self
-                        .error("a fixation has no duration, and temporal binning needs one")
+                        .error("a fixation has no duration, but temporal binning needs one")
                         .with_remedy("leave the bin out, or export the durations as well")
                         .with_fields(&[EncodeField::Bin]);
                     return self.fail(error);
@@ -192,7 +192,7 @@ impl Collector {
         };
         let Some(duration) = fixation.duration_ms.filter(|duration| duration.is_finite()) else {
             return refuse(
-                "a fixation has no duration, and those that are kept need one",
+                "a fixation has no duration, but fixations that are kept need one",
                 "export the durations as well, or do not keep the fixations",
             );
         };
@@ -209,7 +209,7 @@ impl Collector {
                 duration,
             }),
             None => refuse(
-                "a fixation has no coordinates, and those that are kept need them",
+                "a fixation has no coordinates, but fixations that are kept need them",
                 "export the coordinates as well, or do not keep the fixations",
             ),
         }
@@ -246,8 +246,8 @@ impl Collector {
         let screen = *self.screen.get_or_insert(surface.screen());
         if keep && screen != surface.screen() {
             return Err(self
-                .error("the recordings have screens or stimuli of different sizes, and fixations that are kept need the same")
-                .with_remedy("encode those of each size by themselves, or do not keep the fixations")
+                .error("the recordings have screens or stimuli of different sizes, but fixations that are kept need the same size")
+                .with_remedy("encode those of each size separately, or do not keep the fixations")
                 .with_fields(&[EncodeField::KeepFixations]));
         }
         self.recordings[recording].surface = Some(surface);

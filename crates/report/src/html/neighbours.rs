@@ -51,7 +51,7 @@ pub(crate) fn tables(
             p class="note" {
                 "There is no table of nearest neighbours: "
                 @match quantity.is_from_csv {
-                    true => "the file does not say whether small or large scores mean alike. A result file in JSON does.",
+                    true => "the file does not say whether small or large scores mean similar scanpaths. A result file in JSON does.",
                     false => { (quantity.name) " does not say which of two pairs is more alike." }
                 }
             }

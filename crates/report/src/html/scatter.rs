@@ -46,7 +46,7 @@ pub(crate) fn figure(
             "a map needs everybody to be most like themselves, and by this output somebody is more like another"
         }
         Err(NotSquare::UnknownDirection) => {
-            "the file does not say whether small or large scores mean alike; a result file in JSON does"
+            "the file does not say whether small or large scores mean similar scanpaths; a result file in JSON does"
         }
         Err(NotSquare::NotSymmetric) => {
             "both sides have the same ids, but the scores of a pair and of its reverse differ: these are different people \

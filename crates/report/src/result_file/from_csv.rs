@@ -56,7 +56,7 @@ fn columns(header: &StringRecord) -> Result<Columns, ResultFileError> {
     let incomplete = place(INCOMPLETE);
     let output = |(column, name): (usize, &String)| {
         let is_id = [a, b, stimulus, incomplete].contains(&Some(column));
-        // A table does not say whether small or large scores mean alike.
+        // A table does not say whether small or large scores mean similar scanpaths.
         let kind = match name.as_str() {
             "similarity" => OutputKind::Fraction,
             "within" => OutputKind::Bit,

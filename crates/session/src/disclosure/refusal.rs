@@ -29,7 +29,7 @@ pub enum DisclosureRefusal {
     },
     /// The majority of fewer than the minimum number.
     #[error(
-        "the majority among {nearest} says too much about single ones; at least {minimum} are needed"
+        "the majority of only {nearest} scanpaths says too much about each of them; at least {minimum} are needed"
     )]
     FewNearest {
         /// `k`.

@@ -108,7 +108,7 @@ pub enum RelayProblem {
     #[error("the relay has another version of Veilpath")]
     OtherVersion,
     /// Something else answers there.
-    #[error("there is no Veilpath relay")]
+    #[error("no Veilpath relay answers there")]
     NotARelay,
     /// It closed the connection.
     #[error("the relay closed the connection")]

@@ -41,7 +41,7 @@ pub enum Limit {
     },
     /// The plan needs more memory than the user allows.
     #[error(
-        "this plan needs at least {} MB of memory, and {} MB are allowed", mebibytes(*.needed), mebibytes(*.allowed)
+        "this plan needs at least {} MB of memory, but only {} MB are allowed", mebibytes(*.needed), mebibytes(*.allowed)
     )]
     Memory {
         /// Bytes that the plan needs on the side that declines; before the rosters are exchanged, without the pairs.

@@ -6,7 +6,7 @@ use veilpath_statistics::StatisticsError;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StatsError {
     /// A CSV file.
-    #[error("{file}: a CSV file has no plan and does not say whether large numbers mean alike")]
+    #[error("{file}: a CSV file has no plan, so it does not say whether a large number means similar scanpaths")]
     NumbersOnly {
         /// The file.
         file: String,
@@ -98,7 +98,7 @@ pub enum StatsError {
     },
     /// A scanpath with fewer neighbours than are to vote.
     #[error(
-        "a scanpath is compared with {found} scanpaths of other participants, fewer than the {k} that are to vote"
+        "a scanpath is compared with {found} scanpaths of other participants, fewer than the {k} that vote"
     )]
     TooFewNeighbours {
         /// How many it is compared with.
@@ -115,7 +115,7 @@ pub enum StatsError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SitesProblem {
     /// Not two comparisons of a cohort with itself, and one of two cohorts.
-    #[error("two must compare a cohort with itself, and one two cohorts")]
+    #[error("two must compare a cohort with itself, and one must compare two cohorts")]
     Kinds,
     /// The names of the cohorts differ.
     #[error("the cohorts {within:?} are compared with themselves, and {between:?} with each other")]

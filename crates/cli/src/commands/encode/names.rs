@@ -162,9 +162,9 @@ impl From<RunsName> for RunsBy {
 pub(super) enum DetectorName {
     /// Runs of samples with the same letter; there are no fixations
     Runs,
-    /// Fixations, where the eye is slow (I-VT)
+    /// Fixations: samples at which the eye is slow (I-VT)
     Ivt,
-    /// Fixations, where gaze stays in a small place (I-DT)
+    /// Fixations: samples that stay in a small area (I-DT)
     Idt,
 }
 

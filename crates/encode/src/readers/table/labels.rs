@@ -110,7 +110,7 @@ impl EventFilter {
                     events,
                 ),
                 Some(_) => sink.assumed(
-                    &format!("the column \"{column}\" has labels of events; those that were asked for were taken"),
+                    &format!("the column \"{column}\" has labels of events; the requested ones were used"),
                     events,
                 ),
                 None if labels.iter().any(|label| is_loss(label)) => sink.assumed(
