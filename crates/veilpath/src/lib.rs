@@ -1,15 +1,88 @@
-//! The tasks of a Veilpath user as library calls: encode files, plan and run a comparison, host or join a session, make a report.
+//! Compare scanpaths (eye-movement sequences) of two cohorts, on one machine or between two institutions.
+//!
+//! This crate does a user's whole job as library calls:
 //!
 //! ```text
 //! files ─▶ encode ─▶ Cohort ─▶ plan (a Spec) ─▶ compare, host or join ─▶ Outcome ─▶ report
 //! ```
 //!
-//! The command line, a web page and a Python package are front ends of this crate: they turn flags, boxes or keyword arguments
-//! into its options, and its events and errors into words. Nothing here parses arguments, prints, or ends the process:
+//! The command line, the page of `veilpath ui` and the Python package are front ends of this crate. Nothing here parses
+//! arguments, prints, or ends the process:
 //!
-//! - progress, notes and the steps of a session go to an [`EventSink`];
-//! - every failure is an [`Error`], whose [`Error::fault`] says who can fix it. An error names fields and values; the
-//!   front end maps them to its flags or boxes.
+//! - Progress, notes and the steps of a session go to an [`EventSink`]: a closure, or `&()` to ignore them.
+//! - Every failure is an [`Error`]. [`Error::fault`] says who can fix it. Errors name fields and values, and a front end turns them
+//!   into its own flags or boxes.
+//!
+//! # Compare two cohorts on this machine
+//!
+//! ```
+//! use veilpath::{CompareOptions, Engine, Input, MetricOptions, OutcomeFormat, PlanOptions};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let clinic = "participant,stimulus,scanpath\nanna,cows,ABCD\n";
+//! let university = "participant,stimulus,scanpath\nben,cows,ABCE\n";
+//! let clinic = veilpath::read_cohort_from(Input::from_bytes("clinic", clinic.into())?)?;
+//! let university = veilpath::read_cohort_from(Input::from_bytes("university", university.into())?)?;
+//!
+//! let options = PlanOptions::new(Engine::Plain, MetricOptions::default());
+//! let planned = veilpath::plan([&clinic, &university], &options, &())?;
+//! let outcome = veilpath::compare(&planned, CompareOptions::default(), &())?;
+//!
+//! let mut csv = Vec::new();
+//! veilpath::write_outcome(&outcome, OutcomeFormat::Csv, &mut csv)?;
+//! assert_eq!(csv, b"a,b,stimulus,score,similarity\nanna,ben,cows,1,0.75\n");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Another [`Engine`] runs both institutions on this machine, over TLS, as a rehearsal. Its scores are the same.
+//!
+//! # Turn fixations into letters
+//!
+//! ```
+//! use veilpath::Input;
+//! use veilpath::encode::{EncodeOptions, Source, encode};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let table = "participant,stimulus,x,y,duration\nanna,cows,100,200,250\nanna,cows,600,400,180\n";
+//! let source = Source::Open(Box::new(Input::from_bytes("fixations.csv", table.into())?));
+//! let mut options = EncodeOptions::default();
+//! options.read.screen = Some((640.0, 480.0));
+//! let encoded = encode(vec![source], &options, &())?;
+//! assert_eq!(encoded.summary.rows_used, 2);
+//! assert_eq!(encoded.cohort.entries[0].scanpath.len(), 2);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Compare with another institution
+//!
+//! Each side gives the other's fingerprint, which the two have exchanged in another way, such as by phone. The other side calls
+//! [`host`] with the same plan.
+//!
+//! ```no_run
+//! use std::path::Path;
+//! use veilpath::{EngineChoice, Identity, LocalCohort, MetricOptions, PlanOptions, SessionOptions};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let (identity, _is_new) = Identity::load_or_create(&veilpath::identity_file(None)?)?;
+//! println!("our fingerprint: {}", identity.fingerprint());
+//!
+//! let plan = PlanOptions {
+//!     reveal: "mean".parse()?, // one mean per stimulus instead of scores
+//!     ..PlanOptions::new(EngineChoice::Auto, MetricOptions::default())
+//! };
+//! let cohort = LocalCohort::new(veilpath::read_cohort(Path::new("cohort.csv"))?, plan)?;
+//! let options = SessionOptions::new(cohort, identity, veilpath::state_dir(None)?);
+//! let clinic = std::env::var("CLINIC_FINGERPRINT")?.parse()?;
+//! if let Some(session) = veilpath::join("clinic.example:7070", clinic, &options, &())? {
+//!     println!("{:?}", session.outcome.answers);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A session that was interrupted continues when both sides run it again.
 
 mod choice;
 mod cohort;
