@@ -6,7 +6,9 @@ use veilpath_statistics::StatisticsError;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StatsError {
     /// A CSV file.
-    #[error("{file}: a CSV file has no plan, so it does not say whether a large number means similar scanpaths")]
+    #[error(
+        "{file}: a CSV file has no plan, so it does not say whether a large number means similar scanpaths"
+    )]
     NumbersOnly {
         /// The file.
         file: String,
