@@ -211,7 +211,7 @@ fn the_alphabet_is_given_declared_or_guessed() {
     let text = "# veilpath cohort 1\n# alphabet: letters 49\nparticipant,scanpath\np,AC\n";
     let file = read_bytes(text.as_bytes(), Some(Notation::Dna)).unwrap();
     assert_eq!(file.cohort.alphabet.notation(), Notation::Dna);
-    assert!(file.notes[0].contains("as asked"));
+    assert!(file.notes[0].contains("as requested"));
     assert_eq!(
         file.raw.declared_alphabet(),
         Some(Alphabet::letters(49).unwrap())

@@ -125,10 +125,8 @@ fn refuse_what_has_no_gaze(
         ));
     }
     if head.first_line().contains("annex/objects/") {
-        return Err(
-            error("this is a placeholder of git-annex, not the recording")
-                .with_remedy("fetch the content with `datalad get FILE` or `git annex get FILE`"),
-        );
+        return Err(error("this is a git-annex placeholder, not the recording")
+            .with_remedy("fetch the content with `datalad get FILE` or `git annex get FILE`"));
     }
     if options.rows == RowChoice::Fixations {
         return Err(error("BIDS recordings have gaze samples, not fixations")

@@ -175,7 +175,9 @@ impl fmt::Display for ExceededLimit {
             (LimitOrigin::Chosen, _) => f.write_str(", as set on this side")?,
             (LimitOrigin::Policy, _) => f.write_str(", as this side's policy says")?,
             (LimitOrigin::EarlierPlan, _) => {
-                f.write_str(", the default for an earlier plan with this peer, which still holds")?;
+                f.write_str(
+                    ", the default for an earlier plan with this peer, which still applies",
+                )?;
             }
             (LimitOrigin::Plan, None) => f.write_str(", the default for this plan")?,
             (LimitOrigin::Plan, Some(letters)) => write!(
