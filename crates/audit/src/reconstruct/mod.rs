@@ -11,6 +11,15 @@
 //! | [`Attack::Positions`] | costs that differ, with gaps that no alignment uses | `n + 1` |
 //! | [`Attack::Digits`] | the table of [`digit_table`] | `n / 6` for 26 letters |
 //! | [`Attack::Search`] | everything | depends; most effective for short scanpaths |
+//!
+//! Positions with |a−b| and 26 letters fail for gaps up to 26, find one scanpath in ten with 30, and all from 40 on. Digits also work
+//! with a symmetric table if the partner uses letters that the other side does not have. Search, for 6 letters out of 25, needed in the
+//! better of two rounds 13 Levenshtein scores (the default limit is 4), 13 with |a−b| and gap 1 (3), 8 with Euclidean distances and gap 1
+//! (0), 5 with ScanMatch (0) and 18 with Smith–Waterman (3); for 4 letters 48 bits (9).
+//!
+//! An evaluator that changes looked-up costs needs for 4 letters out of 6, on average over ten scanpaths, 6.0 scores instead of 5.8 with
+//! Levenshtein, 3.7 instead of 5.5 with unit costs and gap 2, 3.4 instead of 3.8 with |a−b| and gap 3, and 1.6 instead of 2.8 with
+//! ScanMatch, where the limit is 0 (`masked_tests.rs`). For 20 letters neither this nor search was measured: only the bound is known.
 
 mod digits;
 mod insertion;

@@ -144,7 +144,7 @@ fn a_window_hides_as_much_as_all_comparisons_at_once() {
     assert!(window < all.max(score) + 0.12);
 }
 
-/// The numbers of `docs/security.md`: `cargo test --release -p veilpath-audit -- --ignored --nocapture in_flight`.
+/// The numbers in the head of the engine's `window.rs`: `cargo test --release -p veilpath-audit -- --ignored --nocapture in_flight`.
 #[test]
 #[ignore = "takes minutes; .ci/full runs it"]
 fn letters_guessed_by_the_number_of_comparisons_in_flight() {

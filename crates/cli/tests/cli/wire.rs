@@ -198,7 +198,7 @@ enum Fold {
     Max,
 }
 
-/// What a metric's circuit costs, as docs/engines.md and the sources of cells say.
+/// What a metric's circuit costs, as the head of the engine `garbled` and the sources of cells say.
 struct Circuit {
     gates: usize,
     /// Input wires of a cell.

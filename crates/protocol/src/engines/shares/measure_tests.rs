@@ -257,7 +257,7 @@ fn rounds_and_bytes_are_as_estimated() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The table of `docs/engines.md`: bytes for each matrix cell of 900 comparisons, for a grid of 7 × 7, or rounded fixations, and scanpaths of 100
+/// The table of `docs/results.md`: bytes for each matrix cell of 900 comparisons, for a grid of 7 × 7, or rounded fixations, and scanpaths of 100
 /// letters.
 #[test]
 fn cells_cost_the_documented_bytes() {

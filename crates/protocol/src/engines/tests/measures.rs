@@ -92,7 +92,7 @@ pub(crate) fn measures() -> Vec<Metric> {
     ]
 }
 
-/// Measures of fixations that are rounded to cells of a screen of 1920 × 1080 pixels, as in the tables of `docs/engines.md`: a grid of
+/// Measures of fixations that are rounded to cells of a screen of 1920 × 1080 pixels, as in the table of `docs/results.md`: a grid of
 /// 32 × 18, or for ScaSim of 16 × 9 and five durations.
 pub(crate) fn rounded_fixations() -> [Metric; 5] {
     let points = Points::Cells {

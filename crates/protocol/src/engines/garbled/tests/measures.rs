@@ -154,7 +154,7 @@ fn numbers_that_need_lengths_are_refused_where_lengths_are_hidden() {
     assert_eq!(refusals, 8);
 }
 
-/// The table of `docs/engines.md`: AND gates and bytes of a cell for a grid of 7 × 7, or rounded fixations, and scanpaths of 100
+/// The tables of the engine's head and of `docs/results.md`: AND gates and bytes of a cell for a grid of 7 × 7, or rounded fixations, and scanpaths of 100
 /// letters.
 #[test]
 fn cells_cost_the_documented_gates_and_bytes() {
