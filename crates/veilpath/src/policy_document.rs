@@ -157,7 +157,7 @@ impl Writer<'_> {
                 "The most similar parts of two scanpaths are found; equal letters have a reward, different and missing ones a penalty (Smith–Waterman)."
             }
             MetricName::ScanMatch => {
-                "Two scanpaths are aligned so that places near each other count as similar; the score is from 0 to about 1 (ScanMatch)."
+                "Two scanpaths are aligned so that places near each other count as similar; a score of 1 means equal (ScanMatch)."
             }
             MetricName::SequenceScore => {
                 "The longest sequence of places that both scanpaths visit in the same order is divided by the length of the longer scanpath (Sequence Score)."
@@ -186,7 +186,7 @@ impl Writer<'_> {
         };
         vec![
             paragraph(
-                "Both institutions have recordings of where participants looked on pictures. Each turns its own recordings into scanpaths: sequences of letters that stand for the places a participant looked at, in order. The scanpaths of one institution are then compared with those of the other.",
+                "Both institutions have recordings of where participants looked on pictures. Each turns its own recordings into scanpaths: sequences of letters for the places that a participant looked at. The scanpaths of one institution are then compared with those of the other.",
             ),
             paragraph(metric),
             paragraph(self.answer()),
@@ -233,15 +233,15 @@ impl Writer<'_> {
     fn learned(&self) -> Vec<Block> {
         let own = match self.plan.pseudonyms {
             true => {
-                "the partner sees pseudonyms in place of this institution's participant ids, the same ones in every session, and hashes in place of the names of pictures; it can recognise a picture whose name it can guess"
+                "the partner sees pseudonyms instead of participant ids, the same ones in every session, and hashes instead of the names of pictures; it can recognise a picture whose name it can guess"
             }
             false => {
-                "the partner sees this institution's participant ids and the names of the pictures; pseudonyms in their place are possible"
+                "the partner sees participant ids and the names of pictures; pseudonyms are possible"
             }
         };
         let lengths = match self.plan.pad_to {
             None => {
-                "both see how many letters each scanpath of the other has, which says roughly how many places a participant looked at".to_string()
+                "both see the length of each scanpath: roughly how many places a participant looked at".to_string()
             }
             Some(length) => format!(
                 "the lengths of scanpaths are hidden; both see only that none has more than {length} letters"
@@ -249,7 +249,7 @@ impl Writer<'_> {
         };
         let mut items = vec![
             format!("the answer above goes to {}", self.to()),
-            "both see how many scanpaths the other has, the metric and how recordings became letters"
+            "both see the number of scanpaths, the metric, and how recordings became letters"
                 .into(),
             own.into(),
             lengths,
@@ -283,13 +283,13 @@ impl Writer<'_> {
                 "Both institutions follow the protocol, and the Paillier cryptosystem is secure. What the hosting institution sees was measured by attacks and is not proved to be harmless."
             }
             Engine::Garbled | Engine::Shares => {
-                "Both institutions follow the protocol. They may keep everything that they see and analyse it as long as they like. The proof rests on AES-128, SHA-256 and the difficulty of Diffie–Hellman on Curve25519."
+                "Both institutions follow the protocol. They may keep and analyse everything that they see. The proof rests on AES-128, SHA-256 and the difficulty of Diffie–Hellman on Curve25519."
             }
         };
         vec![
             paragraph(text),
             paragraph(
-                "The connection is encrypted and authenticated (TLS 1.3) with one key of each institution; the fingerprints of the keys are exchanged in advance over a trusted channel. Others on the network see who talks with whom, when, and how much.",
+                "The connection is encrypted and authenticated (TLS 1.3) with a key of each institution, whose fingerprints are exchanged in advance over a trusted channel. Others on the network see who communicates with whom, when, and how much.",
             ),
         ]
     }
@@ -328,16 +328,16 @@ impl Writer<'_> {
         );
         if self.about_groups() {
             items.push(format!(
-                "if both follow the protocol, an answer about a group is about at least {} participants of each institution, also together with all earlier answers for the same partner; if the partner's minimum is larger, that one applies",
+                "if both follow the protocol, an answer is about at least {} participants of each institution, also in combination with earlier answers for the same partner; a larger minimum of the partner takes precedence",
                 policy.minimum_group()
             ));
             items.push(format!(
-                "a partner gets at most {} answers about groups, over all sessions; an answer that contains several numbers about the same people counts several times",
+                "a partner gets at most {} answers about groups, over all sessions; an answer with several numbers about the same people counts several times",
                 policy.answers_per_partner()
             ));
         }
         items.push(
-            "both institutions sign every session before anything is disclosed and after it; the signed record shows later changes".into(),
+            "both institutions sign every session before and after the disclosure; later changes of this record can be detected".into(),
         );
         vec![Block::List(items)]
     }
@@ -347,12 +347,12 @@ impl Writer<'_> {
         vec![
             Block::List(vec![
                 match self.is_protected() {
-                    true => "the recordings and scanpaths stay where they are; no copy leaves this institution".into(),
+                    true => "recordings and scanpaths stay at this institution".into(),
                     false => "the recordings stay where they are; with this engine the scanpaths of the institution that joins are sent to the one that hosts".into(),
                 },
-                "the answers, with the ids or pseudonyms of both sides, are in the result file and in the journals of the program, so that an interrupted session can continue; both can be deleted after the last session".into(),
-                "counts of comparisons and answers, under hashes that only this institution's key can make, enforce the limits; without them counting starts again, so they should be kept as long as the partner may ask again".into(),
-                "the signed record contains keys, times, numbers of participants and pairs, the metric and the kind of answer, and no ids".into(),
+                "answers, with the ids or pseudonyms of both sides, are in the result file and in journals, so that an interrupted session can continue; both can be deleted after the last session".into(),
+                "counts of comparisons and answers, under keyed hashes instead of ids, enforce the limits; they should be kept as long as the partner may ask again, because without them counting starts again".into(),
+                "the signed record contains keys, times, numbers of participants and pairs, the metric and the kind of answer, but no ids".into(),
                 "the partner stores the same about its side, and the answers".into(),
             ]),
             paragraph(format!(
@@ -364,13 +364,13 @@ impl Writer<'_> {
 
     fn personal(&self) -> Vec<Block> {
         let mut items = vec![
-            "recordings and scanpaths are personal data at the institution that has them: eye movements can identify people and say something about their health".to_string(),
-            "ids and pseudonyms are personal data; with other knowledge a pseudonym may be assigned to a person".into(),
+            "recordings and scanpaths are personal data: eye movements can identify people and say something about their health".to_string(),
+            "ids are personal data, and so are pseudonyms, which other knowledge may link to a person".into(),
         ];
         items.push(match (self.kind(), self.about_groups()) {
             (Some(AnswerKind::Nearest), _) => "the group that a single scanpath resembles is information about a single person".into(),
             (_, false) => "scores or bits of single pairs are information about single people, at both institutions; many of them together say more than each alone".into(),
-            (_, true) => "answers about groups are about several people at once; whether they are still personal data depends on the groups and on what else is known, and has to be judged for the case at hand".into(),
+            (_, true) => "whether answers about groups are still personal data depends on the groups and on what else is known, and has to be judged in each case".into(),
         });
         if self.publishes_groups() {
             items.push("the group of a participant is personal data, and after the session both institutions have it, under the ids or pseudonyms above; publishing it cannot be undone".into());
@@ -378,17 +378,17 @@ impl Writer<'_> {
         vec![
             Block::List(items),
             paragraph(
-                "The program reduces what is disclosed. It does not make data anonymous, and this document does not claim that anything is.",
+                "The program reduces what is disclosed. It does not make data anonymous.",
             ),
         ]
     }
 
     fn not_protected(&self) -> Vec<Block> {
         vec![Block::List(vec![
-            "a partner that breaks the protocol may learn more or make answers wrong; some ways are detected, and such a partner is banned".into(),
-            "nobody can check that a partner uses true scanpaths; one that makes them up learns what the answers say about yours, within the limits".into(),
-            "limits hold for each partner separately: partners that put their answers together know more".into(),
-            "the program protects the computation, not the machines: whoever controls a machine of this institution sees its data".into(),
+            "a partner that breaks the protocol may learn more or make answers wrong; this is not always detected".into(),
+            "nobody can check that a partner uses real scanpaths; with made-up ones it learns more about yours, within the limits".into(),
+            "limits apply to each partner separately: partners that combine their answers know more".into(),
+            "whoever controls a machine of this institution sees its data".into(),
         ])]
     }
 
