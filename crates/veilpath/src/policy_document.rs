@@ -377,9 +377,7 @@ impl Writer<'_> {
         }
         vec![
             Block::List(items),
-            paragraph(
-                "The program reduces what is disclosed. It does not make data anonymous.",
-            ),
+            paragraph("The program reduces what is disclosed. It does not make data anonymous."),
         ]
     }
 
