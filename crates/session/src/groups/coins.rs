@@ -4,6 +4,9 @@
 //! part from its key and the agreement, so that a resumed session has the same. Each commits to its part, and to its labels if they are
 //! published, in [`GroupTerms`](super::GroupTerms). When the computation starts, a side makes the other's commitment durable (with its
 //! groups) before it opens its own: a peer that breaks off once it has seen it cannot come back with another commitment.
+//!
+//! A commitment names the agreement and the role of the side that makes it. So a joining side cannot send back the host's commitment, and
+//! then its labels, as its own; nor can a partner of two institutions use the commitment of one in its session with the other.
 
 use super::GroupAgreement;
 use crate::control::{self, Tag};
@@ -17,6 +20,7 @@ use veilpath_protocol::Role;
 /// Coins and labels that are committed to and not yet opened.
 #[derive(Debug)]
 pub(super) struct Committed {
+    pub(super) agreement: [u8; 32],
     pub(super) own: [u8; 32],
     /// This side's labels, if both sides publish theirs.
     pub(super) own_labels: Option<Vec<u8>>,
@@ -47,8 +51,10 @@ impl GroupAgreement {
             coins: hex(&committed.own),
         };
         let theirs: CoinsPart = control::exchange(channel, role, Tag::Coins, &message)?;
-        let is_as_committed =
-            |part: &[u8; 32]| commitment(part, labels.as_deref()) == committed.their_commitment;
+        let is_as_committed = |part: &[u8; 32]| {
+            let opened = commitment(&committed.agreement, role.other(), part, labels.as_deref());
+            opened == committed.their_commitment
+        };
         let theirs = unhex(&theirs.coins).filter(is_as_committed);
         let theirs = theirs.ok_or(Misbehaviour::InvalidCoins)?;
         if let Some(labels) = labels {
@@ -67,9 +73,19 @@ impl GroupAgreement {
     }
 }
 
-/// The commitment to a part, and to labels.
-pub(super) fn commitment(part: &[u8; 32], labels: Option<&[u8]>) -> [u8; 32] {
-    hash(b"veilpath coins", &[part, labels.unwrap_or_default()])
+/// The commitment of the side with this role to its part, and to its labels.
+pub(super) fn commitment(
+    agreement: &[u8; 32],
+    role: Role,
+    part: &[u8; 32],
+    labels: Option<&[u8]>,
+) -> [u8; 32] {
+    let role: &[u8] = match role {
+        Role::Host => b"host",
+        Role::Join => b"join",
+    };
+    let labels = labels.unwrap_or_default();
+    hash(b"veilpath coins", &[agreement, role, part, labels])
 }
 
 fn hash(purpose: &[u8], parts: &[&[u8]]) -> [u8; 32] {

@@ -250,11 +250,11 @@ impl GroupNegotiation<'_> {
             }
             _ => None,
         };
+        let own_commitment = commitment(self.agreement, role, &part, own_labels.as_deref());
         let terms = GroupTerms {
             sizes: own_sizes.clone(),
             minimum: self.proposal.disclosure.minimum_group,
-            commitment: has_commitment(question)
-                .then(|| hex(&commitment(&part, own_labels.as_deref()))),
+            commitment: has_commitment(question).then(|| hex(&own_commitment)),
         };
         if let Some(charge) = self.allow_sizes(question)? {
             self.ledger.charge(charge)?;
@@ -270,6 +270,7 @@ impl GroupNegotiation<'_> {
         let committed = their_commitment
             .transpose()?
             .map(|their_commitment| Committed {
+                agreement: *self.agreement,
                 own: part,
                 own_labels,
                 their_commitment,

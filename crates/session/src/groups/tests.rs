@@ -20,6 +20,13 @@ impl super::GroupAgreement {
             groups.reverse();
         }
     }
+
+    /// Publishes other labels than it has committed to.
+    pub(crate) fn publish_instead(&mut self, labels: &[u8]) {
+        if let Some(committed) = &mut self.committed {
+            committed.own_labels = Some(labels.to_vec());
+        }
+    }
 }
 
 /// Six participants in two groups, with scanpaths of eight letters.

@@ -7,6 +7,7 @@ mod agreements;
 mod engines;
 mod groups;
 mod hang_ups;
+mod labels;
 mod measures;
 mod records;
 mod relay;
@@ -92,6 +93,8 @@ struct Attempt<'a> {
     estimates: bool,
     /// Whether it exchanges the groups of its participants after the agreement.
     swap_groups: bool,
+    /// The labels that it publishes in place of those that it has committed to.
+    labels: Option<&'static [u8]>,
     cut: Option<Cut>,
     fresh: bool,
 }
@@ -108,6 +111,7 @@ impl<'a> Attempt<'a> {
             letters: letters(number).to_vec(),
             change: None,
             swap_groups: false,
+            labels: None,
             cut: None,
             fresh: false,
         }
@@ -267,10 +271,13 @@ impl World {
                 }
                 proposal.cohort = self.attackers_cohort(&attempt.letters);
                 proposal.cohort.alphabet = proposal.spec.alphabet;
-                if let Some(group) = ready.agreement.group.as_mut()
-                    && attempt.swap_groups
-                {
-                    group.swap_groups();
+                if let Some(group) = ready.agreement.group.as_mut() {
+                    if attempt.swap_groups {
+                        group.swap_groups();
+                    }
+                    if let Some(labels) = attempt.labels {
+                        group.publish_instead(labels);
+                    }
                 }
                 ready.agreement.proposal.estimate_only = false;
                 relay.count();

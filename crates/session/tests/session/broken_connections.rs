@@ -14,8 +14,8 @@ use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
 use veilpath_protocol::{Engine, KeySize, PaillierOptions, PairRule, Role, Spec, compare_locally};
 use veilpath_session::limits::Timeouts;
 use veilpath_session::{
-    AlphabetInfo, CompletedSession, DisclosureLedger, Identity, Listener, Proposal, Session,
-    SessionError, StateDir, join,
+    AgreedSession, AgreementSummary, AlphabetInfo, CompletedSession, DisclosureLedger, Identity,
+    Listener, Proposal, Session, SessionError, StateDir, join,
 };
 
 /// How often the connection breaks. `VEILPATH_FAULTS=long` breaks it as often for every engine as for `garbled`.
@@ -111,11 +111,21 @@ impl World {
         bytes: i64,
     ) -> ([Result<CompletedSession, SessionError>; 2], i64) {
         let left = Arc::new(AtomicI64::new(bytes));
-        let ended = self.run_over(&left);
+        let ended = self.sessions(&left, |agreed| agreed.run(&()));
         (ended, bytes - left.load(Ordering::SeqCst))
     }
 
-    fn run_over(&self, left: &Arc<AtomicI64>) -> [Result<CompletedSession, SessionError>; 2] {
+    /// What both sides see before the computation starts; then they end the session.
+    pub(crate) fn summaries(&self) -> [Result<AgreementSummary, SessionError>; 2] {
+        let left = Arc::new(AtomicI64::new(i64::MAX));
+        self.sessions(&left, |agreed| Ok(agreed.summary()))
+    }
+
+    fn sessions<T: Send>(
+        &self,
+        left: &Arc<AtomicI64>,
+        end: impl Fn(AgreedSession) -> Result<T, SessionError> + Sync,
+    ) -> [Result<T, SessionError>; 2] {
         // A side that is cut off in the handshake waits for another connection; there is none.
         let timeouts = Timeouts::new(Duration::from_secs(30), Duration::from_millis(500));
         let listener = Listener::bind("127.0.0.1:0").unwrap();
@@ -132,7 +142,7 @@ impl World {
             };
             let files = StateDir::at(self.folders[side].path());
             let (session, _) = Session::open(channel, role, identity, peer, &alphabet, timeouts)?;
-            session.agree(proposal, Some(&files), &mut |_| ())?.run(&())
+            end(session.agree(proposal, Some(&files), &mut |_| ())?)
         };
         std::thread::scope(|scope| {
             let host = scope.spawn(|| {

@@ -1,9 +1,12 @@
 //! Answers about groups between two sides: what comes out, what is refused, and what survives a broken connection.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
+mod published;
+mod sizes;
+
 use crate::broken_connections::World;
 use std::collections::BTreeSet;
-use veilpath_metrics::{Comparison, Entry, Metric, Scanpath};
+use veilpath_metrics::{Comparison, Metric, Scanpath};
 use veilpath_protocol::{
     Engine, GroupAnswer, GroupTest, KeySize, PaillierOptions, PairRule, ProtocolError, Reveal,
     RevealTo, Spec, compare_locally_with_coins,
@@ -196,51 +199,6 @@ fn paillier_answers_with_public_labels_only() {
         assert!(passed < 10_000, "{question}: {passed}");
         assert_eq!([world.disclosed(0), world.disclosed(1)], [0, 0]);
     }
-}
-
-/// Who belongs to which group is published only if both sides ask for it.
-#[test]
-fn one_side_alone_publishes_nothing() {
-    for (questions, field) in [
-        (["groups,published", "groups"], "reveal"),
-        (["test:groups,30", "test:groups,30,published"], "reveal"),
-    ] {
-        let mut world = world(Engine::Shares, questions[0], 3);
-        world.proposals[1].spec.reveal = questions[1].parse().unwrap();
-        for ended in world.run_through(i64::MAX).0 {
-            let Err(SessionError::Differs(differences)) = ended else {
-                panic!("{questions:?}")
-            };
-            assert!(differences.iter().all(|it| it.field.starts_with(field)));
-        }
-    }
-}
-
-/// With ids, two lists of sizes that differ by one participant tell this participant's group, also if the other side learns no answer.
-#[test]
-fn sizes_of_groups_are_not_told_for_one_participant_fewer() {
-    let mut world = world(Engine::Shares, "groups", 3);
-    for proposal in &mut world.proposals {
-        for (place, entry) in proposal.cohort.entries.clone().into_iter().enumerate() {
-            let participant = format!("Q{place}");
-            proposal.cohort.entries.push(Entry {
-                participant,
-                ..entry
-            });
-        }
-        proposal.spec.reveal_to = RevealTo::Host;
-    }
-    let _ = world.run_through(i64::MAX).0.map(Result::unwrap);
-    // Nothing was charged: the joining side has learned no answer.
-    assert_eq!(world.disclosed(0), 0);
-    world.proposals[0].cohort.entries.pop();
-    assert!(matches!(
-        error(&world),
-        SessionError::Limit(Limit::Disclosure(DisclosureRefusal::Differencing {
-            participants: 1,
-            ..
-        }))
-    ));
 }
 
 /// Two histograms whose ranges differ would show counts that each of them hides.

@@ -1,5 +1,7 @@
 //! A peer that lies about its groups, or opens other coins than it committed to.
 
+mod labels;
+
 use super::*;
 use crate::control::Tag;
 use crate::disclosure::DisclosureLedger;
@@ -38,6 +40,8 @@ pub(in crate::groups) fn message(tag: Tag, content: &[u8]) -> Vec<u8> {
     [&[tag as u8][..], &length, content].concat()
 }
 
+const AGREEMENT: [u8; 32] = [1; 32];
+
 const PART: [u8; 32] = [5; 32];
 
 /// Three participants of each of two groups.
@@ -49,8 +53,15 @@ fn terms(sizes: &str, minimum: u64, commitment: Option<String>) -> String {
     format!(r#"{{"sizes":{sizes},"minimum":{minimum},"commitment":{commitment}}}"#)
 }
 
-fn committed() -> Option<String> {
-    Some(hex(&commitment(&PART, None)))
+/// The commitment of a peer of the side with this role.
+fn committed(role: Role) -> Option<String> {
+    committed_with(role, &[])
+}
+
+/// The same, also to labels.
+fn committed_with(role: Role, labels: &[u8]) -> Option<String> {
+    let committed = commitment(&AGREEMENT, role.other(), &PART, Some(labels));
+    Some(hex(&committed))
 }
 
 fn opening(coins: &str) -> String {
@@ -75,8 +86,26 @@ fn negotiate_labels(
     [groups, coins]: [&str; 2],
     labels: &[u8],
 ) -> Result<GroupAgreement, SessionError> {
-    let published = labels;
     let reveal: Reveal = question.parse().unwrap();
+    let labels = match reveal.group_question().unwrap().publishes_groups() {
+        true => message(Tag::Labels, labels),
+        false => Vec::new(),
+    };
+    let script = [
+        message(Tag::Groups, groups.as_bytes()),
+        labels,
+        message(Tag::Coins, coins.as_bytes()),
+    ];
+    negotiate_over(&mut Script(script.concat()), role, reveal, participants)
+}
+
+/// The same, over a channel.
+fn negotiate_over(
+    channel: &mut dyn Channel,
+    role: Role,
+    reveal: Reveal,
+    participants: usize,
+) -> Result<GroupAgreement, SessionError> {
     let proposal = proposal(Engine::Shares, reveal, cohort(0));
     let label = |participant: usize| Label {
         participant: format!("P{participant}"),
@@ -97,24 +126,14 @@ fn negotiate_labels(
         role,
         identity: &identity,
         proposal: &proposal,
-        agreement: &[1; 32],
+        agreement: &AGREEMENT,
         pairs: &pairs,
         labels,
         peer_lengths: &vec![8; participants],
         ledger: DisclosureLedger::open(None, &identity, peer),
     };
-    let labels = match reveal.group_question().unwrap().publishes_groups() {
-        true => message(Tag::Labels, published),
-        false => Vec::new(),
-    };
-    let script = [
-        message(Tag::Groups, groups.as_bytes()),
-        labels,
-        message(Tag::Coins, coins.as_bytes()),
-    ];
-    let mut script = Script(script.concat());
-    let mut agreed = negotiation.agree(reveal.group_question().unwrap(), &mut script)?;
-    agreed.open_committed(role, &mut script)?;
+    let mut agreed = negotiation.agree(reveal.group_question().unwrap(), channel)?;
+    agreed.open_committed(role, channel)?;
     Ok(agreed)
 }
 
@@ -132,9 +151,16 @@ fn a_commitment_cannot_be_changed() {
     ));
 }
 
-fn both_roles(question: &str, participants: usize, messages: [&str; 2]) -> [SessionError; 2] {
+/// How it ends for each role, with this first message.
+fn both_roles(
+    question: &str,
+    participants: usize,
+    groups: impl Fn(Role) -> String,
+    coins: &str,
+) -> [SessionError; 2] {
     [Role::Host, Role::Join].map(|role| {
-        negotiate(role, question, participants, messages)
+        let groups = groups(role);
+        negotiate(role, question, participants, [&groups, coins])
             .err()
             .unwrap()
     })
@@ -146,7 +172,7 @@ const SIZES: &str = r#"{"control":3,"patient":3}"#;
 fn an_honest_peer_is_accepted() {
     let coins = opening(&hex(&PART));
     for role in [Role::Host, Role::Join] {
-        let groups = terms(SIZES, 2, committed());
+        let groups = terms(SIZES, 2, committed(role));
         let agreed = negotiate(role, "test:groups,30", 6, [&groups, &coins]).unwrap();
         // The larger minimum of both.
         assert_eq!(agreed.terms.minimum, 3);
@@ -178,9 +204,9 @@ fn groups_that_do_not_fit_are_misbehaviour() {
         (6, "null".into()),
     ];
     for (participants, sizes) in &lies {
-        let groups = terms(sizes, 3, committed());
+        let groups = |role| terms(sizes, 3, committed(role));
         let coins = opening(&hex(&PART));
-        for error in both_roles("test:groups,30", *participants, [&groups, &coins]) {
+        for error in both_roles("test:groups,30", *participants, groups, &coins) {
             assert!(
                 matches!(error, SessionError::Misbehaved(Misbehaviour::InvalidGroups)),
                 "{sizes}: {error}"
@@ -192,11 +218,11 @@ fn groups_that_do_not_fit_are_misbehaviour() {
     // What the question does not need is not accepted, and what it needs must be there.
     for (question, groups) in [
         ("mean", terms(SIZES, 3, None)),
-        ("mean", terms("null", 3, committed())),
+        ("mean", terms("null", 3, committed(Role::Host))),
         ("test:groups,30", terms(SIZES, 3, None)),
         ("mean", terms("null", u64::from(MAX_MINIMUM) + 1, None)),
     ] {
-        for error in both_roles(question, 6, [&groups, ""]) {
+        for error in both_roles(question, 6, |_| groups.clone(), "") {
             assert!(
                 matches!(error, SessionError::Misbehaved(Misbehaviour::InvalidGroups)),
                 "{groups}: {error}"
@@ -215,7 +241,7 @@ fn malformed_and_long_messages_are_rejected() {
         "[]",
         &long,
     ] {
-        for error in both_roles("mean", 6, [groups, ""]) {
+        for error in both_roles("mean", 6, |_| groups.into(), "") {
             assert!(
                 matches!(
                     error,
@@ -231,81 +257,20 @@ fn malformed_and_long_messages_are_rejected() {
 
 #[test]
 fn coins_other_than_committed_are_misbehaviour() {
-    let groups = terms(SIZES, 3, committed());
     let other = hex(&[6; 32]);
     for coins in [&other, &other[..62], "", "zz"] {
         for question in ["test:groups,30", "test:sites,30"] {
-            let groups = match question {
-                "test:sites,30" => terms("null", 3, committed()),
-                _ => groups.clone(),
+            let sizes = match question {
+                "test:sites,30" => "null",
+                _ => SIZES,
             };
-            for error in both_roles(question, 6, [&groups, &opening(coins)]) {
+            let groups = |role| terms(sizes, 3, committed(role));
+            for error in both_roles(question, 6, groups, &opening(coins)) {
                 assert!(
                     matches!(error, SessionError::Misbehaved(Misbehaviour::InvalidCoins)),
                     "{coins}: {error}"
                 );
             }
         }
-    }
-}
-
-fn committed_with(labels: &[u8]) -> Option<String> {
-    Some(hex(&commitment(&PART, Some(labels))))
-}
-
-#[test]
-fn published_labels_are_taken_as_committed() {
-    for role in [Role::Host, Role::Join] {
-        for question in ["groups,published", "test:groups,30,published"] {
-            let groups = terms(SIZES, 2, committed_with(&LABELS));
-            let messages = [groups.as_str(), &opening(&hex(&PART))];
-            let agreed = negotiate(role, question, 6, messages).unwrap();
-            let published = agreed.terms.peer_groups.unwrap();
-            let expected = LABELS.map(|it| ["control", "patient"][usize::from(it)]);
-            assert_eq!(published, expected);
-        }
-    }
-}
-
-/// Other labels than committed, a commitment without labels, and labels that do not fit the roster or the sizes.
-#[test]
-fn labels_other_than_committed_are_misbehaviour() {
-    let other = [0, 1, 0, 1, 0, 1];
-    let coins = opening(&hex(&PART));
-    for (commitment, labels, is_committed) in [
-        (committed_with(&LABELS), &other[..], false),
-        (committed(), &LABELS[..], false),
-        (committed_with(&LABELS[..5]), &LABELS[..5], true),
-        (committed_with(&[0; 6]), &[0; 6], true),
-        (
-            committed_with(&[1, 1, 0, 0, 1, 2]),
-            &[1, 1, 0, 0, 1, 2],
-            true,
-        ),
-        (committed_with(&[]), &[], true),
-    ] {
-        for question in ["groups,published", "test:groups,30,published"] {
-            let groups = terms(SIZES, 3, commitment.clone());
-            for role in [Role::Host, Role::Join] {
-                let ended = negotiate_labels(role, question, 6, [&groups, &coins], labels);
-                let error = ended.err().unwrap();
-                let SessionError::Misbehaved(misbehaviour) = &error else {
-                    panic!("{error}")
-                };
-                let expected = match is_committed {
-                    true => Misbehaviour::InvalidGroups,
-                    false => Misbehaviour::InvalidCoins,
-                };
-                assert_eq!(format!("{misbehaviour:?}"), format!("{expected:?}"));
-            }
-        }
-    }
-    // Published groups without a commitment.
-    let groups = terms(SIZES, 3, None);
-    for error in both_roles("groups,published", 6, [&groups, &coins]) {
-        assert!(matches!(
-            error,
-            SessionError::Misbehaved(Misbehaviour::InvalidGroups)
-        ));
     }
 }

@@ -8,6 +8,7 @@ use crate::digests::journal_id;
 use crate::journal::Journal;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+use veilpath_protocol::GroupQuestion;
 
 const QUESTIONS: [&str; 10] = [
     "mean",
@@ -46,19 +47,64 @@ struct Opened {
     numbers: Vec<u64>,
 }
 
+/// The first message, and the bytes after it.
+fn first_message(bytes: &[u8]) -> Option<((u8, Vec<u8>), &[u8])> {
+    let [tag, a, b, c, d, rest @ ..] = bytes else {
+        return None;
+    };
+    let length = u32::from_le_bytes([*a, *b, *c, *d]) as usize;
+    let (content, rest) = rest.split_at(length);
+    Some(((*tag, content.to_vec()), rest))
+}
+
 /// Messages up to the statements; after these come probes and the computation.
 fn messages(mut bytes: &[u8]) -> Vec<(u8, Vec<u8>)> {
     let mut messages = Vec::new();
-    while let [tag, a, b, c, d, rest @ ..] = bytes {
-        let length = u32::from_le_bytes([*a, *b, *c, *d]) as usize;
-        let (content, rest) = rest.split_at(length);
-        messages.push((*tag, content.to_vec()));
-        if *tag == Tag::Statements as u8 {
+    while let Some((message, rest)) = first_message(bytes) {
+        let is_last = message.0 == Tag::Statements as u8;
+        messages.push(message);
+        if is_last {
             break;
         }
         bytes = rest;
     }
     messages
+}
+
+/// What a side opens before anything is computed: the signed intent, its labels if they are published, and its coins. Each is listed with
+/// what it says.
+fn assert_opened_first(opened: &Opened, asked: GroupQuestion, case: &str) {
+    let published = asked.publishes_groups();
+    let commits = asked.permutations().is_some() || published;
+    let expected = [
+        (true, Tag::Intent),
+        (published, Tag::Labels),
+        (commits, Tag::Coins),
+    ];
+    let mut rest = &opened.computation[..];
+    for (_, expected) in expected.iter().filter(|(is_sent, _)| *is_sent) {
+        let ((tag, content), after) = first_message(rest).unwrap();
+        assert_eq!(tag, *expected as u8, "{case}");
+        rest = after;
+        let text = String::from_utf8_lossy(&content);
+        match expected {
+            Tag::Labels => assert_eq!(content, LABELS, "{case}"),
+            Tag::Coins => {
+                let digits = text.strip_prefix(r#"{"coins":""#).unwrap();
+                let digits = digits.strip_suffix(r#""}"#).unwrap();
+                assert!(crate::identity::unhex(digits).is_some(), "{case}: {text}");
+            }
+            _ => {
+                let intent: BTreeMap<String, String> = serde_json::from_str(&text).unwrap();
+                let keys: Vec<&String> = intent.keys().collect();
+                assert_eq!(keys, ["signature", "time"], "{case}");
+            }
+        }
+    }
+    // Nothing of this kind follows.
+    let labels = [&[Tag::Labels as u8][..], &[6, 0, 0, 0]].concat();
+    assert_eq!(occurrences(rest, &labels), 0, "{case}");
+    assert_eq!(occurrences(rest, br#"{"coins":"#), 0, "{case}");
 }
 
 fn encoded(numbers: &[u64]) -> Vec<u8> {
@@ -180,13 +226,7 @@ fn only_the_answer_is_opened() {
             }
             assert_eq!(occurrences(&opened.computation, b"patient"), 0, "{case}");
             // Who is in which group, once, if both sides have agreed to publish it.
-            let labels = [&[Tag::Labels as u8][..], &[6, 0, 0, 0], &LABELS].concat();
-            let published = usize::from(asked.publishes_groups());
-            assert_eq!(
-                occurrences(&opened.computation, &labels),
-                published,
-                "{case}"
-            );
+            assert_opened_first(opened, asked, &case);
         }
         // Together the shares are the answer's numbers, on both sides.
         let [host, join] = &sides;

@@ -10,7 +10,7 @@ use veilpath_protocol::Misbehaviour;
 /// Pairs of two participants on each side.
 const PAIRS: usize = 4;
 
-fn case(engine: Engine, question: &str, to: RevealTo, attacker: Role) -> Case {
+pub(super) fn case(engine: Engine, question: &str, to: RevealTo, attacker: Role) -> Case {
     Case {
         engine,
         reveal: question.parse().unwrap(),
@@ -20,8 +20,11 @@ fn case(engine: Engine, question: &str, to: RevealTo, attacker: Role) -> Case {
 }
 
 /// The cases in which the attacker gets the answer.
-fn cases() -> [Case; 6] {
+fn cases() -> [Case; 8] {
+    let (published, tested) = ("groups,published", "test:groups,20,published");
     [
+        case(Engine::Shares, published, RevealTo::Both, Role::Join),
+        case(Engine::Garbled, tested, RevealTo::Both, Role::Host),
         case(Engine::Shares, "nearest:1", RevealTo::Both, Role::Join),
         case(Engine::Shares, "groups", RevealTo::Both, Role::Join),
         case(Engine::Garbled, "groups", RevealTo::Both, Role::Host),
@@ -49,11 +52,10 @@ fn attempt(files: &Path, number: usize) -> Attempt<'_> {
 }
 
 /// What an answer counts as: the means of the attacker's two groups with the victim's are two about everybody.
-fn cost(case: Case) -> u32 {
-    if case.reveal.to_string() == "groups" {
-        2
-    } else {
-        1
+pub(super) fn cost(case: Case) -> u32 {
+    match case.reveal.to_string().starts_with("groups") {
+        true => 2,
+        false => 1,
     }
 }
 
@@ -63,7 +65,7 @@ fn comparisons(case: Case) -> u64 {
 }
 
 /// The different answers in these files of the attacker.
-fn learned<'a>(files: impl IntoIterator<Item = &'a Path>) -> BTreeSet<String> {
+pub(super) fn learned<'a>(files: impl IntoIterator<Item = &'a Path>) -> BTreeSet<String> {
     let mut answers = BTreeSet::new();
     for files in files.into_iter().map(StateDir::at) {
         for comparison in files.comparisons().unwrap().entries {
@@ -77,7 +79,7 @@ fn learned<'a>(files: impl IntoIterator<Item = &'a Path>) -> BTreeSet<String> {
 
 impl World {
     /// The answers about groups that the victim has counted.
-    fn disclosed(&self) -> u32 {
+    pub(super) fn disclosed(&self) -> u32 {
         let files = StateDir::at(self.victim_files.path());
         let peer = self.attacker.fingerprint();
         let ledger = DisclosureLedger::open(Some(&files), &self.victim, peer);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{RecordComparison, RecordEntry, SignedRecord, Step};
 
-fn record(files: &Path) -> SignedRecord {
+pub(super) fn record(files: &Path) -> SignedRecord {
     let path = StateDir::at(files).record();
     match path.exists() {
         true => SignedRecord::read(&path, None).unwrap().unbroken().unwrap(),
@@ -15,7 +15,7 @@ fn record(files: &Path) -> SignedRecord {
     }
 }
 
-fn steps(record: &SignedRecord) -> Vec<Step> {
+pub(super) fn steps(record: &SignedRecord) -> Vec<Step> {
     let lines = record.lines.iter();
     lines
         .map(|line| match &line.entry {

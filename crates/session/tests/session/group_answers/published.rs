@@ -1,0 +1,79 @@
+//! Both sides publish who belongs to which group.
+
+use super::*;
+use veilpath_metrics::Entry;
+
+/// Who belongs to which group is published only if both sides ask for it.
+#[test]
+fn one_side_alone_publishes_nothing() {
+    for (questions, field) in [
+        (["groups,published", "groups"], "reveal"),
+        (["test:groups,30", "test:groups,30,published"], "reveal"),
+    ] {
+        let mut world = world(Engine::Shares, questions[0], 3);
+        world.proposals[1].spec.reveal = questions[1].parse().unwrap();
+        for ended in world.run_through(i64::MAX).0 {
+            let Err(SessionError::Differs(differences)) = ended else {
+                panic!("{questions:?}")
+            };
+            assert!(differences.iter().all(|it| it.field.starts_with(field)));
+        }
+    }
+}
+
+/// Published or not, no part of an answer is about few participants, alone or together with earlier answers.
+#[test]
+fn published_groups_do_not_get_around_minimum_and_differences() {
+    for published in ["groups,published", "test:groups,30,published"] {
+        let small = world(Engine::Shares, published, 4);
+        let refused = error(&small);
+        assert!(
+            matches!(
+                refused,
+                SessionError::Limit(Limit::Disclosure(DisclosureRefusal::SmallCell {
+                    participants: 3,
+                    minimum: 4
+                }))
+            ),
+            "{published}: {refused}"
+        );
+        assert_eq!([small.disclosed(0), small.disclosed(1)], [0, 0]);
+        for (earlier, change) in [
+            ("mean:overall", one_fewer as fn(&mut Vec<Entry>)),
+            ("groups", one_fewer),
+            ("groups", one_regrouped),
+            ("groups,published", one_fewer),
+            ("groups,published", one_regrouped),
+            ("test:groups,30", one_regrouped),
+            ("nearest:5,rate", one_regrouped),
+        ] {
+            let mut world = world(Engine::Shares, earlier, 2);
+            let _ = run(&world).map(Result::unwrap);
+            let counted = world.disclosed(0);
+            for proposal in &mut world.proposals {
+                proposal.spec.reveal = published.parse().unwrap();
+            }
+            change(&mut world.proposals[0].cohort.entries);
+            let refused = error(&world);
+            assert!(
+                matches!(
+                    refused,
+                    SessionError::Limit(Limit::Disclosure(DisclosureRefusal::Differencing {
+                        participants: 1,
+                        ..
+                    }))
+                ),
+                "{earlier}, then {published}: {refused}"
+            );
+            assert_eq!(world.disclosed(0), counted);
+        }
+    }
+}
+
+fn one_fewer(entries: &mut Vec<Entry>) {
+    entries.pop();
+}
+
+fn one_regrouped(entries: &mut Vec<Entry>) {
+    entries[0].group = Some("patient".into());
+}

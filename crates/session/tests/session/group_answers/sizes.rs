@@ -1,0 +1,160 @@
+//! The other side sees the sizes of groups before it sees an answer, also if there is none in the end.
+
+use super::*;
+use veilpath_metrics::Entry;
+use veilpath_session::AgreementSummary;
+
+/// Twelve participants on each side, six in each group.
+fn larger(question: &str) -> World {
+    let mut world = world(Engine::Shares, question, 3);
+    for proposal in &mut world.proposals {
+        for (place, entry) in proposal.cohort.entries.clone().into_iter().enumerate() {
+            let participant = format!("Q{place}");
+            proposal.cohort.entries.push(Entry {
+                participant,
+                ..entry
+            });
+        }
+    }
+    world
+}
+
+/// Whether a cohort of the host with one participant fewer is refused, because the difference would be about this participant.
+fn refuses_one_fewer(world: &mut World) -> bool {
+    let removed = world.proposals[0].cohort.entries.pop().unwrap();
+    let ended = world.run_through(i64::MAX).0;
+    world.proposals[0].cohort.entries.push(removed);
+    ended.iter().any(|ended| {
+        matches!(
+            ended,
+            Err(SessionError::Limit(Limit::Disclosure(
+                DisclosureRefusal::Differencing {
+                    participants: 1,
+                    ..
+                }
+            )))
+        )
+    })
+}
+
+/// With ids, two lists of sizes that differ by one participant tell this participant's group, also if the other side learns no answer.
+#[test]
+fn sizes_of_groups_are_not_told_for_one_participant_fewer() {
+    let mut world = larger("groups");
+    for proposal in &mut world.proposals {
+        proposal.spec.reveal_to = RevealTo::Host;
+    }
+    let _ = world.run_through(i64::MAX).0.map(Result::unwrap);
+    // Nothing was charged: the joining side has learned no answer.
+    assert_eq!(world.disclosed(0), 0);
+    assert!(refuses_one_fewer(&mut world));
+}
+
+/// An estimate tells the sizes of groups, and no answer. So it is free, and remembered.
+#[test]
+fn sizes_that_an_estimate_has_told_are_remembered() {
+    for question in [
+        "groups",
+        "groups,published",
+        "test:groups,30",
+        "nearest:5,rate",
+    ] {
+        for asking in 0..2 {
+            let mut world = larger(question);
+            world.proposals[asking].estimate_only = true;
+            for ended in world.run_through(i64::MAX).0 {
+                assert!(
+                    matches!(ended, Err(SessionError::EstimateOnly)),
+                    "{question}"
+                );
+            }
+            assert_eq!([world.disclosed(0), world.disclosed(1)], [0, 0]);
+            world.proposals[asking].estimate_only = false;
+            assert!(refuses_one_fewer(&mut world), "{question}");
+            // The plan that was estimated is still allowed.
+            let _ = run(&world).map(Result::unwrap);
+        }
+    }
+    // An answer that needs no groups tells nothing beforehand.
+    let mut world = larger("mean:overall");
+    world.proposals[0].estimate_only = true;
+    let _ = world.run_through(i64::MAX).0.map(Result::unwrap_err);
+    world.proposals[0].estimate_only = false;
+    assert!(!refuses_one_fewer(&mut world));
+}
+
+/// Wherever the connection breaks: sizes are remembered from the moment at which they may have been sent, and the answer that was planned
+/// is still computed, and counted once.
+#[test]
+fn sizes_of_a_session_that_breaks_off_are_remembered() {
+    for question in ["groups", "test:groups,30,published"] {
+        let (ended, total) = larger(question).run_through(i64::MAX);
+        let _ = ended.map(Result::unwrap);
+        let mut refused = Vec::new();
+        for part in 1..10 {
+            let mut world = larger(question);
+            let (ended, _) = world.run_through(total * part / 20);
+            assert!(ended.iter().all(Result::is_err), "{question} {part}");
+            let nothing = [world.disclosed(0), world.disclosed(1)] == [0, 0];
+            assert!(nothing, "{question} {part}");
+            refused.push(refuses_one_fewer(&mut world));
+            if refused.last() == Some(&true) {
+                let [host, join] = run(&world).map(Result::unwrap);
+                assert_eq!(host, join);
+                let cost = if question == "groups" { 2 } else { 1 };
+                assert_eq!(world.disclosed(0), cost, "{question} {part}");
+            }
+        }
+        assert!(refused.is_sorted(), "{question}: {refused:?}");
+        assert!(refused.contains(&true), "{question}: {refused:?}");
+    }
+}
+
+/// Bytes and rounds of a plan, estimated by both sides.
+fn estimates(world: &World) -> [AgreementSummary; 2] {
+    world.summaries().map(Result::unwrap)
+}
+
+/// The estimate includes the statistics, also those whose cost depends on the number of groups, and is close to what is sent.
+#[test]
+fn estimates_include_the_statistics() {
+    let scores = {
+        let mut world = larger("mean");
+        for proposal in &mut world.proposals {
+            proposal.spec.reveal = Reveal::Score;
+        }
+        estimates(&world)[0].estimate
+    };
+    for question in QUESTIONS {
+        let world = larger(question);
+        let [host, join] = estimates(&world);
+        assert_eq!(host.estimate, join.estimate, "{question}");
+        let told = host.estimate;
+        assert!(told.bytes_to_host > scores.bytes_to_host, "{question}");
+        assert!(told.seconds > scores.seconds, "{question}");
+        let groups = host.groups.unwrap();
+        assert_eq!((groups.minimum, groups.most_answers), (3, 20));
+        let [ended, _] = world.run_through(i64::MAX).0;
+        let made = ended.unwrap().outcome.cost;
+        for (told, made) in [
+            (told.bytes_to_host, made.bytes_received),
+            (told.bytes_to_join, made.bytes_sent),
+            (told.rounds, made.rounds),
+        ] {
+            assert!(
+                told <= 2 * made && made <= 2 * told,
+                "{question}: {told} estimated, {made} made"
+            );
+        }
+    }
+    let with_groups = |count: usize| {
+        let mut world = larger("groups");
+        for proposal in &mut world.proposals {
+            for (place, entry) in proposal.cohort.entries.iter_mut().enumerate() {
+                entry.group = Some(format!("g{}", place % count));
+            }
+        }
+        estimates(&world)[0].estimate.bytes_to_host
+    };
+    assert!(with_groups(4) > with_groups(2));
+}
