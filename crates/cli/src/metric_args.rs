@@ -121,7 +121,7 @@ pub(crate) struct MetricArgs {
     pub(crate) radius: Option<f64>,
 
     /// For crqa: the shortest line in the recurrence plot that counts, in points [default: 2]
-    #[arg(long, value_name = "POINTS")]
+    #[arg(long, value_name = "POINTS", value_parser = clap::value_parser!(u32).range(2..))]
     pub(crate) line: Option<u32>,
 
     /// For crqa: give 0 where a number is undefined because nothing recurs [default: leave it empty]

@@ -11,11 +11,11 @@ use veilpath_protocol::{
     StimulusMeans,
 };
 
-/// An answer about groups, as lines of text.
-pub(crate) fn text(answer: &GroupAnswer) -> String {
+/// An answer about groups, as lines of text. `sides` are the names of the two cohorts, where there are two.
+pub(crate) fn text(answer: &GroupAnswer, sides: Option<&[String; 2]>) -> String {
     match answer {
         GroupAnswer::StimulusMeans(means) => stimulus_means(means),
-        GroupAnswer::Means(means) => group_means(means),
+        GroupAnswer::Means(means) => group_means(means, sides),
         GroupAnswer::Test(test) => sentence(test),
         GroupAnswer::NearestLabels(labels) => nearest_labels(labels),
         GroupAnswer::NearestRate(rate) => nearest_rate(rate),
@@ -52,11 +52,14 @@ fn stimulus_means(means: &StimulusMeans) -> String {
     lines(&title, iter::once(header).chain(rows).collect())
 }
 
-fn group_means(means: &GroupMeans) -> String {
+fn group_means(means: &GroupMeans, sides: Option<&[String; 2]>) -> String {
     let subject = about(&means.output, means.stimulus.as_deref());
     let level = level_of(means.intervals.iter().flatten().flatten());
     let title = format!("Group means of {subject}{level} (pairs of participants):");
-    let header = iter::once(String::new()).chain(means.columns.iter().map(|name| printable(name)));
+    let corner = sides.map_or_else(String::new, |[rows, columns]| {
+        format!("{} \\ {}", printable(rows), printable(columns))
+    });
+    let header = iter::once(corner).chain(means.columns.iter().map(|name| printable(name)));
     let rows = means.rows.iter().enumerate().map(|(row, name)| {
         let numbers = means.means[row].iter().enumerate().map(|(column, mean)| {
             let interval = means

@@ -40,7 +40,9 @@ pub fn write_first(outcome: &Outcome, limit: usize, out: &mut dyn Write) -> io::
 
 /// The answers about groups as text, with sentences that can be published.
 pub fn answers(outcome: &Outcome) -> String {
-    outcome.answers.iter().map(answers::text).collect()
+    let sides = (!outcome.one_cohort).then_some(&outcome.names);
+    let answers = outcome.answers.iter();
+    answers.map(|it| answers::text(it, sides)).collect()
 }
 
 /// The start of the first line of answers without pairs.

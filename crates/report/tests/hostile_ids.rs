@@ -7,7 +7,7 @@ mod common;
 use common::{outcome, spec};
 use std::io::{self, Write};
 use veilpath_metrics::text::is_unprintable;
-use veilpath_protocol::{Outcome, Value};
+use veilpath_protocol::{GroupAnswer, GroupMeans, Outcome, Value};
 use veilpath_report::{ResultFile, csv, html, json, table};
 
 /// Escape sequences in 7 and 8 bits, a bell, line ends, and invisible characters that turn the text around.
@@ -45,6 +45,23 @@ fn with_ids(ids: &[&str]) -> Outcome {
     outcome
 }
 
+/// An answer about groups of these names, and no pairs.
+fn with_groups(names: &[&str]) -> Outcome {
+    let mut outcome = with_ids(names);
+    outcome.results.clear();
+    let groups: Vec<String> = names.iter().map(|it| (*it).to_string()).collect();
+    outcome.answers = vec![GroupAnswer::Means(GroupMeans {
+        output: "score".into(),
+        stimulus: Some(names[0].into()),
+        means: vec![vec![Some(-3.5); names.len()]; names.len()],
+        counts: vec![vec![6; names.len()]; names.len()],
+        intervals: Vec::new(),
+        rows: groups.clone(),
+        columns: groups,
+    })];
+    outcome
+}
+
 fn written(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {
     let mut bytes = Vec::new();
     write(&mut bytes).unwrap();
@@ -53,34 +70,42 @@ fn written(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {
 
 #[test]
 fn no_format_contains_a_character_that_steers_a_terminal() {
-    let outcome = with_ids(&STEERING);
-    let json = written(|out| json::write(&outcome, out));
+    for outcome in [with_ids(&STEERING), with_groups(&STEERING)] {
+        assert_nothing_steers(&outcome);
+    }
+}
+
+fn assert_nothing_steers(outcome: &Outcome) {
+    let json = written(|out| json::write(outcome, out));
     let file = ResultFile::read(json.as_bytes()).unwrap();
     let report = html::Report::new(&file, html::Options::default()).unwrap();
     let row = STEERING.map(String::from);
     for text in [
-        written(|out| table::write(&outcome, out)),
-        written(|out| csv::write(&outcome, out)),
+        written(|out| table::write(outcome, out)),
+        written(|out| csv::write(outcome, out)),
         written(|out| csv::write_table(["x"; 8], [row.clone()], out)),
         written(|out| report.write_html(out)),
-        written(|out| report.write_svg(out)),
-        table::summary(&outcome),
+        match outcome.results.is_empty() {
+            true => String::new(),
+            false => written(|out| report.write_svg(out)),
+        },
+        table::summary(outcome),
         json.clone(),
     ] {
         let found = text.chars().find(|&c| c != '\n' && is_unprintable(c));
         assert_eq!(found, None, "{text:?}");
     }
     // JSON escapes them, so that nothing is lost.
-    assert_eq!(file.outcome(), Some(&outcome));
+    assert_eq!(file.outcome(), Some(outcome));
     assert!(json.contains("\\u202e") && json.contains("\\u009b"));
 }
 
 #[test]
 fn no_field_of_a_csv_file_is_a_formula() {
-    let outcome = with_ids(&FORMULAS);
     let row = FORMULAS.map(String::from);
     for text in [
-        written(|out| csv::write(&outcome, out)),
+        written(|out| csv::write(&with_ids(&FORMULAS), out)),
+        written(|out| csv::write(&with_groups(&FORMULAS), out)),
         written(|out| csv::write_table(["x"; 7], [row.clone()], out)),
     ] {
         for delimiter in [b',', b';'] {

@@ -23,6 +23,11 @@ pub(crate) fn journal_id(agreement: &[u8; 32], role: Role) -> [u8; 32] {
     id
 }
 
+/// The name of a journal's file, by which users name the comparison.
+pub(crate) fn journal_name(id: &[u8; 32]) -> String {
+    hex(&id[..16])
+}
+
 /// An authentication tag of a cohort's content, under the key of its owner. It includes groups if the plan is about them.
 pub(crate) fn cohort_tag(cohort: &Cohort, identity: &Identity, with_groups: bool) -> String {
     let mut context = Context::new(&SHA256);

@@ -13,9 +13,9 @@
 mod numbers;
 pub(crate) mod record;
 
+use crate::digests::journal_name;
 use crate::engine_decision::EngineDecision;
 use crate::error::{FileProblem, InternalError, Misbehaviour, SessionError};
-use crate::identity::hex;
 use crate::state_dir::{self, create_private_dir, lock};
 use crate::stored;
 use record::{AddedPart, AnswerParts, RECORD, Record};
@@ -410,7 +410,7 @@ impl Journal {
 
 /// The file of a journal.
 fn path(folder: &Path, id: &[u8; 32]) -> PathBuf {
-    folder.join(format!("{}.{EXTENSION}", &hex(id)[..32]))
+    folder.join(format!("{}.{EXTENSION}", journal_name(id)))
 }
 
 /// The runs of consecutive numbers in a list: the first of each, and how many.

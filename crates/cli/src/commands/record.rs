@@ -15,8 +15,8 @@ Examples:
   veilpath record
 
 Every session has two lines in the record: the intent, which both sides sign before any result is revealed, and the completion. \
-A session that was interrupted has only the first. `veilpath record` prints the lines as CSV, with times in UTC; `to` says who \
-learned the answer.";
+A session that was interrupted has only the first. `veilpath record` prints the lines as CSV, with times in UTC. `comparison` is \
+its id in `veilpath results`, and `to` says who learned the answer.";
 
 const VERIFY_HELP: &str = "\
 Checks the hash chain, the owner's signature of every line, and both sides' signatures of every step. The first line that was \

@@ -101,7 +101,7 @@ fn hint(error: &SessionError) -> Option<String> {
             }
             FileProblem::RecordTooLarge => "move it to an archive; a new record starts then",
             FileProblem::NoResults => {
-                "run the two commands of the session again: they continue where it stopped"
+                "run the two commands of the session again: they compute what is missing"
             }
             _ => return None,
         },

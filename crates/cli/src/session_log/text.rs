@@ -103,6 +103,16 @@ pub(super) fn finished(name: Option<&str>, completed: &CompletedSession, summary
     }
 }
 
+/// What happens to a session that this side's user interrupts.
+fn interruption(engine: Engine) -> &'static str {
+    match engine.has_halves() {
+        true => "Ctrl-C interrupts the session; the same two commands continue it",
+        false => {
+            "Ctrl-C interrupts the session; the same two commands start its unfinished pairs again, and each start counts as a comparison"
+        }
+    }
+}
+
 /// The limits on the answer: those of an answer about groups, and comparisons per scanpath if they count.
 fn bounds(summary: &AgreementSummary) -> String {
     let of_answer = summary.groups.as_ref();
@@ -275,10 +285,7 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
         );
     }
     if summary.estimate_only.is_none() && estimate.seconds >= LONG_SECONDS {
-        info(
-            name,
-            "Ctrl-C interrupts the session; the same two commands continue it",
-        );
+        info(name, interruption(summary.engine.engine));
     }
     let [host, join] = summary.unpaired;
     if host + join > 0 {

@@ -49,6 +49,8 @@ fn negative_numbers_are_rejected_with_a_reason() {
         let call = ["encode", "fixations.csv", "--screen", "9x9", flag, "-1"];
         refused(&call, words);
     }
+    let crqa = ["compare", "a.csv", "a.csv", "--metric", "crqa"];
+    refused(&[&crqa[..], &["--line", "0"]].concat(), "'--line <POINTS>'");
     refused(&["split", "a.csv", "--share", "-1"], "from 0 to 1");
     refused(&["synth", "lifelike", "--seconds", "-1"], "above 0");
 }

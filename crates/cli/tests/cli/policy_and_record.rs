@@ -135,6 +135,12 @@ fn the_record_shows_what_was_disclosed_and_every_change() {
             rows.len() == 2 && rows[1].ends_with(",32,levenshtein,score,both"),
             "{list}"
         );
+        // Both lines name the comparison as `results` does.
+        let results = alone(&pair, side, "results").ok();
+        let id = results.lines().nth(1).unwrap().split(',').next().unwrap();
+        for row in &rows {
+            assert_eq!(row.split(',').nth(5), Some(id), "{list}\n{results}");
+        }
         alone(&pair, side, "record verify").ok();
         let name = match side {
             Side::Host => "host/record.jsonl",

@@ -1,7 +1,8 @@
 //! What both sides sign: the same statement about an agreement, each with its own time.
 
+use crate::digests::{journal_id, journal_name};
 use crate::error::{InternalError, Misbehaviour};
-use crate::identity::{PublicKey, hex};
+use crate::identity::{PublicKey, hex, unhex};
 use crate::{Fingerprint, Identity, SessionError, date};
 use serde::{Deserialize, Serialize};
 use veilpath_protocol::{RevealTo, Role};
@@ -66,6 +67,12 @@ impl Disclosure {
             Role::Host => self.host,
             Role::Join => self.join,
         }
+    }
+
+    /// The name of the comparison in the state directory of the side with this role, as [`crate::StoredComparison::id`] has it.
+    pub fn comparison_id(&self, role: Role) -> Option<String> {
+        let agreement = unhex(&self.agreement)?;
+        Some(journal_name(&journal_id(&agreement, role)))
     }
 
     /// The side with this key.

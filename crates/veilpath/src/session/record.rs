@@ -1,12 +1,10 @@
 //! The record of what was disclosed, as a table.
 
+use super::records::SHORT_ID;
 use std::io::{self, Write};
 use veilpath_protocol::{RevealTo, Role};
 use veilpath_report::csv;
 use veilpath_session::{RecordEntry, RecordLine};
-
-/// The part of a plan's hash that is shown.
-const SHORT_HASH: usize = 12;
 
 /// Writes lines of a record as CSV.
 pub fn write_record(lines: &[RecordLine], out: &mut dyn Write) -> io::Result<()> {
@@ -22,14 +20,14 @@ pub fn write_record(lines: &[RecordLine], out: &mut dyn Write) -> io::Result<()>
                     Role::Host => disclosed.participants,
                     Role::Join => [disclosed.participants[1], disclosed.participants[0]],
                 };
-                let plan = disclosed.plan.chars().take(SHORT_HASH).collect();
+                let comparison = disclosed.comparison_id(role).unwrap_or_default();
                 [
                     number,
                     time,
                     entry.step.name().to_string(),
                     partner,
                     name(role).to_string(),
-                    plan,
+                    comparison.chars().take(SHORT_ID).collect(),
                     ours.to_string(),
                     theirs.to_string(),
                     disclosed.pairs.to_string(),
@@ -55,7 +53,7 @@ pub fn write_record(lines: &[RecordLine], out: &mut dyn Write) -> io::Result<()>
         "event",
         "peer",
         "role",
-        "plan",
+        "comparison",
         "participants",
         "peer_participants",
         "pairs",

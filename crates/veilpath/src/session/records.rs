@@ -6,7 +6,7 @@ use veilpath_report::csv;
 use veilpath_session::{KnownPeer, StoredComparison, date_and_time};
 
 /// The part of a comparison's id that is shown, and enough to name it.
-const SHORT_ID: usize = 12;
+pub(super) const SHORT_ID: usize = 12;
 
 /// Writes the peers of earlier sessions as CSV.
 pub fn write_known_peers(peers: &[KnownPeer], out: &mut dyn Write) -> io::Result<()> {
