@@ -273,7 +273,7 @@ fn run(
             lengths: channel.lengths,
             halves,
             shares: shares.to_vec(),
-            used: plan.form().used_bits().collect(),
+            used: plan.schema().used_bits().collect(),
         })
     };
     let (host_end, join_end) = memory_pair();

@@ -10,10 +10,10 @@
 //!
 //! Memory is bounded: rows until the step is known, and then the samples that a speed or the shortest fixation needs.
 
-mod gathered;
 mod idt;
 mod ivt;
 mod options;
+mod sample_run;
 mod velocity;
 
 use crate::runs::{ROWS_FOR_MEDIAN, STEPS_FOR_MEDIAN, Unreducible, median_step};

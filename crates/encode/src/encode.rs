@@ -3,7 +3,7 @@
 use crate::frame::NamedFrame;
 use crate::input::Consumed;
 use crate::notes::counted;
-use crate::readers::{Accepts, FORMATS, Format, without_effect};
+use crate::readers::{FORMATS, Format, SupportedOptions, without_effect};
 use crate::{
     Collector, ColumnRoles, Dropped, EncodeField, EncodeNote, EncodeOptions, Eye, Fixation, Head,
     Input, NoEffect, ReadError, ReadOptions, Recording, RecordingId, Sample, Sink, Summary, detect,
@@ -66,7 +66,7 @@ fn encode_with(
     let mut collector = Collector::new(options)?;
     collector.about_screen(read);
     let mut idle = Vec::new();
-    let mut accepts = Accepts::NOTHING;
+    let mut accepts = SupportedOptions::NOTHING;
     let consumed = Arc::new(Consumed::default());
     let files = sources.len();
     let mut first = None;

@@ -231,7 +231,7 @@ impl GroupsOfFiles {
     pub(crate) fn settle<'a>(
         self,
         mut participants: impl Iterator<Item = &'a str>,
-    ) -> Result<HashMap<String, String>, Unsettled> {
+    ) -> Result<HashMap<String, String>, UnusableGroups> {
         let reason = if self.contradictory {
             GroupsNotUsed::Several
         } else if !self.by_participant.is_empty()
@@ -242,18 +242,18 @@ impl GroupsOfFiles {
             return Ok(self.by_participant);
         };
         Err(match self.requested {
-            true => Unsettled::Error(
+            true => UnusableGroups::Error(
                 ReadError::new("groups", reason.problem())
                     .with_remedy("mend the column in the files, or give a table of groups")
                     .with_fields(&[EncodeField::GroupColumn, EncodeField::Groups]),
             ),
-            false => Unsettled::Note(EncodeNote::GroupsNotUsed { reason }),
+            false => UnusableGroups::Note(EncodeNote::GroupsNotUsed { reason }),
         })
     }
 }
 
 /// Groups that cannot be used.
-pub(crate) enum Unsettled {
+pub(crate) enum UnusableGroups {
     Error(ReadError),
     Note(EncodeNote),
 }

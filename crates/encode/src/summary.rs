@@ -3,7 +3,7 @@
 //! `rows_read = rows_used + dropped` holds for every file and for all. A row is used when it has a place; a gaze sample
 //! whose run turned out too short was used, and its run is counted in `removed_runs`.
 
-use crate::readers::Accepts;
+use crate::readers::SupportedOptions;
 use crate::{DataKinds, Dropped, EncodeField, EncodeNote};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,7 +58,7 @@ pub struct Summary {
     pub files: Vec<FileSummary>,
     /// The options that can change what is read from any of the files.
     #[serde(skip)]
-    pub accepts: Accepts,
+    pub accepts: SupportedOptions,
 }
 
 /// What a detector found.

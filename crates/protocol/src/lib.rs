@@ -61,5 +61,5 @@ pub use results::{Output, OutputKind, PairResult, Results, Value};
 pub use reveal::{Answer, Reveal};
 pub use risk::{MAX_TABLE_STEPS, RiskySetting, risky_settings};
 pub use spec::{Capability, MAX_PADDING, RevealTo, Spec, SpecError, Unsupported};
-pub use statistics::{AnswerForm, FormNumbers, GroupInputs, GroupPlan, GroupSizes, GroupWork};
+pub use statistics::{AnswerNumbers, AnswerSchema, GroupInputs, GroupPlan, GroupSizes, GroupWork};
 pub use veilpath_paillier::{KeySize, SecretKey};

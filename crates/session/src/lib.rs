@@ -68,7 +68,7 @@ pub use checksummed::ChecksummedChannel;
 pub use connect::{Listener, check_address, join, join_unless};
 pub use date::{date, date_and_time, now};
 pub use disclosure::{
-    Charge, DisclosureLedger, DisclosureLimits, DisclosureRefusal, GroupAnswer, GroupMember,
+    AnswerRequest, Charge, DisclosureLedger, DisclosureLimits, DisclosureRefusal, GroupMember,
     Withdrawn,
 };
 pub use engine_decision::{EngineReason, EngineSummary, SharesObstacle};

@@ -159,8 +159,8 @@ impl AgreedSession {
         agreement.journal.describe(|id| {
             let (peer, role) = (session.peer, session.role);
             let outcome = agreement.without_results(role);
-            let form = agreement.group.as_ref().map(|group| group.form.clone());
-            Description::new(id, peer, role, &agreement.pairs, outcome, form).to_bytes()
+            let schema = agreement.group.as_ref().map(|group| group.schema.clone());
+            Description::new(id, peer, role, &agreement.pairs, outcome, schema).to_bytes()
         })
     }
 
@@ -348,7 +348,7 @@ impl Agreement {
 
     fn answers_digest(&self) -> String {
         let mut context = Context::new(&SHA256);
-        let numbers = self.group.as_ref().map_or(0, |group| group.form.count());
+        let numbers = self.group.as_ref().map_or(0, |group| group.schema.count());
         for place in self.pairs.len()..self.pairs.len() + numbers {
             let number = self.journal.number(place).unwrap_or_default();
             context.update(&number.to_le_bytes());

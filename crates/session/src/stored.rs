@@ -14,12 +14,12 @@ use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use veilpath_protocol::{AnswerForm, GroupAnswer, Outcome, Results, Reveal, Role};
+use veilpath_protocol::{AnswerSchema, GroupAnswer, Outcome, Results, Reveal, Role};
 
 /// The extension of a description, beside the journal with the same name.
 pub(crate) const EXTENSION: &str = "comparison";
 
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The most numbers of an answer about groups.
 const MAX_NUMBERS: usize = MAX_SCANPATHS;
@@ -61,7 +61,7 @@ pub(crate) struct Description {
     /// The result file without results.
     outcome: Outcome,
     /// What the numbers after the pairs mean, for an answer about groups.
-    form: Option<AnswerForm>,
+    schema: Option<AnswerSchema>,
 }
 
 impl Description {
@@ -72,7 +72,7 @@ impl Description {
         role: Role,
         pairs: &[(usize, usize)],
         outcome: Outcome,
-        form: Option<AnswerForm>,
+        schema: Option<AnswerSchema>,
     ) -> Self {
         #[allow(clippy::cast_possible_truncation)] // a cohort has far fewer than 2³² scanpaths
         let run = |run: &[(usize, usize)]| {
@@ -87,7 +87,7 @@ impl Description {
             host: role == Role::Host,
             pairs: runs.filter_map(run).collect(),
             outcome,
-            form,
+            schema,
         }
     }
 
@@ -112,12 +112,12 @@ impl Description {
             && counts.sum::<u64>() == *pairs
             && description.outcome.results.is_empty()
             && description.outcome.answers.is_empty()
-            && description.form.is_some()
+            && description.schema.is_some()
                 == description.outcome.spec.reveal.group_question().is_some()
             && description
-                .form
+                .schema
                 .as_ref()
-                .is_none_or(|form| form.count() <= MAX_NUMBERS)
+                .is_none_or(|schema| schema.count() <= MAX_NUMBERS)
             && description.peer().is_some()
             && unhex(&description.journal).is_some();
         fitting.then_some(description)
@@ -143,16 +143,16 @@ impl Description {
 
     /// The numbers after the pairs.
     fn numbers(&self) -> usize {
-        self.form.as_ref().map_or(0, AnswerForm::count)
+        self.schema.as_ref().map_or(0, AnswerSchema::count)
     }
 
     /// The answer about groups, if all of its numbers are known.
     fn group_answer(&self, journal: &Journal) -> Option<GroupAnswer> {
-        let form = self.form.as_ref()?;
+        let schema = self.schema.as_ref()?;
         let first = usize::try_from(self.outcome.pairs).ok()?;
-        let numbers = (first..first + form.count()).map(|at| journal.number(at));
+        let numbers = (first..first + schema.count()).map(|at| journal.number(at));
         let numbers = numbers.map(|number| number.map(u64::cast_signed));
-        form.answer(&numbers.collect::<Option<Vec<i64>>>()?).ok()
+        schema.answer(&numbers.collect::<Option<Vec<i64>>>()?).ok()
     }
 
     /// Answers that are known: of pairs, or the one about groups.

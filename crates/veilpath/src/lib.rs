@@ -162,13 +162,13 @@ pub use veilpath_report::document::Document;
 pub use veilpath_report::{plan::in_words as plan_in_words, table, units};
 pub use veilpath_session::limits::{DEFAULT_MEMORY, MAX_PEERS};
 pub use veilpath_session::{
-    AgreementSummary, AnswerKind, CompletedSession, DEFAULT_MINIMUM_GROUP, DeclineReason,
-    Difference, Disclosure, DisclosureLedger, DisclosureLimits, DisclosureRefusal, ENGINE_FIELD,
-    EngineReason, EngineSummary, ExceededLimit, FRESH_FIELD, FileProblem, Fingerprint, Forbidden,
-    GroupAnswer, GroupMember, GroupSummary, HostKey, Identity, KnownPeer, Limit, LimitOrigin,
-    LimitSummary, Listing, NUMBER_FIELD, NetworkError, PROTOCOL_VERSION_FIELD, PeerState, Policy,
-    PolicyError, PolicyPartner, PolicyProblem, PolicyRefusal, PolicyRule, PolicyTexts,
-    RecordComparison, RecordEntry, RecordLine, RecordProblem, RelayEvent, RelayOptions,
-    RelayProblem, ScanpathLimit, SessionError, SessionFailure, SharesObstacle, SignedRecord,
-    StateDir, Step, StoredComparison, UsageError, Withdrawn, disable_core_dumps,
+    AgreementSummary, AnswerKind, AnswerRequest, CompletedSession, DEFAULT_MINIMUM_GROUP,
+    DeclineReason, Difference, Disclosure, DisclosureLedger, DisclosureLimits, DisclosureRefusal,
+    ENGINE_FIELD, EngineReason, EngineSummary, ExceededLimit, FRESH_FIELD, FileProblem,
+    Fingerprint, Forbidden, GroupMember, GroupSummary, HostKey, Identity, KnownPeer, Limit,
+    LimitOrigin, LimitSummary, Listing, NUMBER_FIELD, NetworkError, PROTOCOL_VERSION_FIELD,
+    PeerState, Policy, PolicyError, PolicyPartner, PolicyProblem, PolicyRefusal, PolicyRule,
+    PolicyTexts, RecordComparison, RecordEntry, RecordLine, RecordProblem, RelayEvent,
+    RelayOptions, RelayProblem, ScanpathLimit, SessionError, SessionFailure, SharesObstacle,
+    SignedRecord, StateDir, Step, StoredComparison, UsageError, Withdrawn, disable_core_dumps,
 };

@@ -4,7 +4,7 @@ use super::limits::unreducible;
 use super::tally::Tallies;
 use super::{Collector, Path};
 use crate::aoi_column::Order;
-use crate::groups::Unsettled;
+use crate::groups::UnusableGroups;
 use crate::notes::notes;
 use crate::observations::Observations;
 use crate::place::common_aspect;
@@ -33,8 +33,8 @@ impl Collector {
         let participants = self.recordings.iter().map(|it| it.participant.as_str());
         let groups = match self.groups.settle(participants) {
             Ok(groups) => groups,
-            Err(Unsettled::Error(error)) => return Err(error),
-            Err(Unsettled::Note(note)) => {
+            Err(UnusableGroups::Error(error)) => return Err(error),
+            Err(UnusableGroups::Note(note)) => {
                 self.notes.push(note);
                 HashMap::new()
             }

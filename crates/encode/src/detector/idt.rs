@@ -6,7 +6,7 @@
 //! samples do not end the window; they split what is in it, without that last sample, and parts with fewer samples than the
 //! shortest fixation are dropped.
 
-use super::gathered::Gathered;
+use super::sample_run::SampleRun;
 use super::{DetectedFixation, DetectionOptions, Point};
 use std::collections::VecDeque;
 
@@ -22,7 +22,7 @@ pub(super) struct Idt {
     passed: u64,
     across: Extremes,
     down: Extremes,
-    growing: Option<Growing>,
+    growing: Option<FixationWindow>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -41,12 +41,12 @@ struct Extremes {
 
 /// A window that is a fixation and grows.
 #[derive(Debug)]
-struct Growing {
+struct FixationWindow {
     low: (f64, f64),
     high: (f64, f64),
     /// The parts between lost samples that are long enough, without the last sample of the window.
     parts: Vec<DetectedFixation>,
-    current: Option<Gathered>,
+    current: Option<SampleRun>,
     has_loss: bool,
     last: Sample,
 }
@@ -119,7 +119,7 @@ impl Idt {
         let Some(first) = samples.next() else {
             return;
         };
-        let mut growing = Growing::new(first);
+        let mut growing = FixationWindow::new(first);
         for sample in samples {
             growing.add(sample, self.least);
         }
@@ -136,7 +136,7 @@ impl Idt {
     }
 }
 
-impl Growing {
+impl FixationWindow {
     fn new(first: Sample) -> Self {
         let mut growing = Self {
             low: (f64::INFINITY, f64::INFINITY),
@@ -165,7 +165,7 @@ impl Growing {
                 self.end_part(least);
             }
             (Some(current), point) => current.add(time, point),
-            (None, point) => self.current = Some(Gathered::new(time, point)),
+            (None, point) => self.current = Some(SampleRun::new(time, point)),
         }
     }
 
@@ -200,7 +200,7 @@ impl Growing {
                 current.add(time, point);
                 current
             }
-            None => Gathered::new(time, point),
+            None => SampleRun::new(time, point),
         };
         found.extend(whole.fixation());
     }

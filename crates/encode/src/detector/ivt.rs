@@ -1,29 +1,29 @@
 //! I-VT of Salvucci and Goldberg (2000): a sample belongs to a fixation if the eye is slower than a threshold.
 
-use super::velocity::{Moving, VelocityFilter};
+use super::velocity::{SpeedSample, VelocityFilter};
 use super::{DetectedFixation, DetectionOptions, Point};
-use crate::detector::gathered::Gathered;
+use crate::detector::sample_run::SampleRun;
 
 /// Finds fixations sample by sample.
 #[derive(Debug)]
 pub(super) struct Ivt {
     filter: VelocityFilter,
-    slow: Slow,
+    slow: SlowRun,
 }
 
 /// The slow samples in a row.
 #[derive(Debug)]
-struct Slow {
+struct SlowRun {
     threshold: f64,
     min_duration_ms: f64,
-    current: Option<Gathered>,
+    current: Option<SampleRun>,
 }
 
 impl Ivt {
     pub(super) fn new(options: &DetectionOptions, rate_hz: f64) -> Self {
         Self {
             filter: VelocityFilter::new(options.velocity_method, rate_hz),
-            slow: Slow {
+            slow: SlowRun {
                 threshold: options.velocity.value,
                 min_duration_ms: options.min_duration_ms,
                 current: None,
@@ -41,25 +41,25 @@ impl Ivt {
         point: Option<Point>,
         found: &mut Vec<DetectedFixation>,
     ) {
-        if let Some(moving) = self.filter.push(time, point) {
-            self.slow.push(moving, found);
+        if let Some(sample) = self.filter.push(time, point) {
+            self.slow.push(sample, found);
         }
     }
 
     pub(super) fn finish(self, found: &mut Vec<DetectedFixation>) {
         let Self { filter, mut slow } = self;
-        filter.finish(|moving| slow.push(moving, found));
+        filter.finish(|sample| slow.push(sample, found));
         slow.end(found);
     }
 }
 
-impl Slow {
-    fn push(&mut self, moving: Moving, found: &mut Vec<DetectedFixation>) {
-        let is_slow = moving.speed.is_some_and(|speed| speed < self.threshold);
+impl SlowRun {
+    fn push(&mut self, sample: SpeedSample, found: &mut Vec<DetectedFixation>) {
+        let is_slow = sample.speed.is_some_and(|speed| speed < self.threshold);
         match (&mut self.current, is_slow) {
             (_, false) => self.end(found),
-            (Some(current), true) => current.add(moving.time, moving.point),
-            (None, true) => self.current = Some(Gathered::new(moving.time, moving.point)),
+            (Some(current), true) => current.add(sample.time, sample.point),
+            (None, true) => self.current = Some(SampleRun::new(sample.time, sample.point)),
         }
     }
 

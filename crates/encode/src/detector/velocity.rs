@@ -25,7 +25,7 @@ struct Entry {
 
 /// A sample with the speed of the eye; `None` where it is not known.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Moving {
+pub(super) struct SpeedSample {
     pub(super) time: f64,
     pub(super) point: Option<Point>,
     pub(super) speed: Option<f64>,
@@ -56,7 +56,7 @@ impl VelocityFilter {
     }
 
     /// The next sample; gives the one whose speed is known with it.
-    pub(super) fn push(&mut self, time: f64, point: Option<Point>) -> Option<Moving> {
+    pub(super) fn push(&mut self, time: f64, point: Option<Point>) -> Option<SpeedSample> {
         if self.window.is_empty() {
             for _ in 0..self.reach {
                 self.window.push_back(self.beyond(point));
@@ -69,7 +69,7 @@ impl VelocityFilter {
     }
 
     /// The samples that are left at the end of the recording.
-    pub(super) fn finish(mut self, mut each: impl FnMut(Moving)) {
+    pub(super) fn finish(mut self, mut each: impl FnMut(SpeedSample)) {
         let Some(last) = self.window.back().copied() else {
             return;
         };
@@ -90,7 +90,7 @@ impl VelocityFilter {
         }
     }
 
-    fn enter(&mut self, entry: Entry) -> Option<Moving> {
+    fn enter(&mut self, entry: Entry) -> Option<SpeedSample> {
         if self.window.len() > 2 * self.reach {
             self.window.pop_front();
         }
@@ -99,7 +99,7 @@ impl VelocityFilter {
             return None;
         }
         let centre = self.window[self.reach];
-        Some(Moving {
+        Some(SpeedSample {
             time: centre.time?,
             point: centre.point,
             speed: self.speed(),

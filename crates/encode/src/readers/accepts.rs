@@ -5,7 +5,7 @@ use crate::{EncodeField, EncodeNote, Eye, NoEffect, ReadOptions};
 
 /// The options that can change what is read from files of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Accepts {
+pub struct SupportedOptions {
     /// The unit of coordinates.
     pub units: bool,
     /// The unit of times.
@@ -19,7 +19,7 @@ pub struct Accepts {
 }
 
 /// Most formats leave units open, and have one eye and columns of fixed names.
-impl Default for Accepts {
+impl Default for SupportedOptions {
     fn default() -> Self {
         Self {
             units: true,
@@ -31,9 +31,9 @@ impl Default for Accepts {
     }
 }
 
-impl Accepts {
+impl SupportedOptions {
     /// No option at all.
-    pub(crate) const NOTHING: Accepts = Accepts {
+    pub(crate) const NOTHING: SupportedOptions = SupportedOptions {
         units: false,
         time_unit: false,
         eye: false,
@@ -42,7 +42,7 @@ impl Accepts {
     };
 
     /// What can change something in files of either of two formats.
-    pub(crate) fn or(self, other: Accepts) -> Self {
+    pub(crate) fn or(self, other: SupportedOptions) -> Self {
         Self {
             units: self.units || other.units,
             time_unit: self.time_unit || other.time_unit,
@@ -182,7 +182,7 @@ mod tests {
         let offered = |format: &str| {
             let format = FORMATS.iter().find(|one| one.name() == format).unwrap();
             let summary = Summary {
-                accepts: Accepts::NOTHING.or(format.accepts()),
+                accepts: SupportedOptions::NOTHING.or(format.accepts()),
                 ..Summary::default()
             };
             summary.fields_of(&note)

@@ -3,7 +3,7 @@
 //! `time` is in microseconds; `x` and `y` are pixels of `width_px` × `height_px` (of the equirectangular video for 360em)
 //! with the origin at the top left; `confidence` 0 marks a lost sample. All other attributes are ignored.
 
-use super::{Accepts, Format, has_only, names_of, oriented};
+use super::{Format, SupportedOptions, has_only, names_of, oriented};
 use crate::{
     Head, Input, Kind, Lines, NamesInFile, ReadError, ReadOptions, Recording, RowChoice, Rows,
     Sample, Sink, Space, TimeUnit,
@@ -21,10 +21,10 @@ impl Format for ArffGaze {
         "ARFF gaze of 360em and GazeCom"
     }
 
-    fn accepts(&self) -> Accepts {
-        Accepts {
+    fn accepts(&self) -> SupportedOptions {
+        SupportedOptions {
             units: false,
-            ..Accepts::default()
+            ..SupportedOptions::default()
         }
     }
 

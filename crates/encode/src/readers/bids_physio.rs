@@ -6,7 +6,7 @@
 
 use super::bids_sidecar::{BidsName, Sidecar, another_eye_goes_first, recorded_eye};
 use super::common::space_in;
-use super::{Accepts, Format, names_of, oriented};
+use super::{Format, SupportedOptions, names_of, oriented};
 use crate::{
     Columns, CoordinateUnit, Dropped, EncodeField, Eye, Head, Input, Kind, NamesInFile, ReadError,
     ReadOptions, Recording, RowChoice, Rows, Sample, Sink, Space, TimeUnit, is_missing,
@@ -26,10 +26,10 @@ impl Format for BidsPhysio {
         "BIDS eye tracking (BEP020 *_physio.tsv.gz with its JSON files)"
     }
 
-    fn accepts(&self) -> Accepts {
-        Accepts {
+    fn accepts(&self) -> SupportedOptions {
+        SupportedOptions {
             eye: true,
-            ..Accepts::default()
+            ..SupportedOptions::default()
         }
     }
 

@@ -5,7 +5,7 @@
 //! the world (degrees). Files with nothing but the gaze's longitude and latitude, one row per video frame at 30 per
 //! second, and files with a header that names these two columns are read as well.
 
-use super::{Accepts, Format, has_only, names_by_convention, oriented};
+use super::{Format, SupportedOptions, has_only, names_by_convention, oriented};
 use crate::{
     Columns, EncodeField, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording,
     RowChoice, Rows, Sample, Sink, Space, TimeUnit, guess_delimiter, is_missing, parse_number,
@@ -47,10 +47,10 @@ impl Format for Ehtask {
         "EHTask gaze on 360° videos"
     }
 
-    fn accepts(&self) -> Accepts {
-        Accepts {
+    fn accepts(&self) -> SupportedOptions {
+        SupportedOptions {
             units: false,
-            ..Accepts::default()
+            ..SupportedOptions::default()
         }
     }
 

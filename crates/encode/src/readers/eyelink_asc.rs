@@ -11,7 +11,7 @@ use super::common::{Current, report_fixation};
 use super::eyelink_lines::{Line, Message, Survey, TrialNames};
 use super::eyelink_places::{Place, Places};
 use super::repeats::Repeats;
-use super::{Accepts, Format, names_of, oriented};
+use super::{Format, SupportedOptions, names_of, oriented};
 use crate::{
     Dropped, EncodeField, Eye, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording,
     RecordingId, RowChoice, Sample, Sink, Space, SpaceKind, is_missing,
@@ -29,12 +29,12 @@ impl Format for EyelinkAsc {
         "EyeLink ASC (SR Research)"
     }
 
-    fn accepts(&self) -> Accepts {
-        Accepts {
+    fn accepts(&self) -> SupportedOptions {
+        SupportedOptions {
             units: false,
             time_unit: false,
             eye: true,
-            ..Accepts::default()
+            ..SupportedOptions::default()
         }
     }
 

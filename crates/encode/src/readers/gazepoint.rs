@@ -4,7 +4,7 @@
 //! the fixation so far, grows from row to row; the last valid row of each `FPOGID` is the fixation. Both are read alike.
 
 use super::common::{Current, fraction_space, report_fixation, start_ms};
-use super::{Accepts, Format, names_of};
+use super::{Format, SupportedOptions, names_of};
 use crate::{
     Columns, Dropped, Eye, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording,
     RecordingId, Row, RowChoice, Rows, Sample, Sink, Space, TimeUnit,
@@ -22,10 +22,10 @@ impl Format for Gazepoint {
         "Gazepoint Analysis (fixations or all gaze)"
     }
 
-    fn accepts(&self) -> Accepts {
-        Accepts {
+    fn accepts(&self) -> SupportedOptions {
+        SupportedOptions {
             eye: true,
-            ..Accepts::default()
+            ..SupportedOptions::default()
         }
     }
 

@@ -3,7 +3,7 @@
 //! To add one: implement [`Format`] in a file of its own, list it in [`FORMATS`] (more particular formats first: the
 //! first that recognises a file gets it), and put a tiny file of your own making into `testdata/formats/`.
 
-pub use accepts::Accepts;
+pub use accepts::SupportedOptions;
 pub(crate) use accepts::without_effect;
 pub(crate) use table::{coordinate_pairs, half_a_place, look_like_coordinates};
 
@@ -51,8 +51,8 @@ pub trait Format: Sync {
     fn title(&self) -> &'static str;
 
     /// What the user can say about its files.
-    fn accepts(&self) -> Accepts {
-        Accepts::default()
+    fn accepts(&self) -> SupportedOptions {
+        SupportedOptions::default()
     }
 
     /// Whether a file that starts like this is of this format.

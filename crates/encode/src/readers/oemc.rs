@@ -3,7 +3,7 @@
 //! Coordinates are fractions of the video with the origin at the top left; gaze off the video gives values outside 0 to
 //! 1. Pattern is F, S, P or B for fixation, saccade, pursuit and blink. There are no timestamps.
 
-use super::{Accepts, Format, has_only, names_by_convention, oriented};
+use super::{Format, SupportedOptions, has_only, names_by_convention, oriented};
 use crate::{
     EncodeField, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording, RowChoice,
     Rows, Sample, Sink, Space,
@@ -26,11 +26,11 @@ impl Format for Oemc {
         "OEMC (GazeCom) gaze with event labels"
     }
 
-    fn accepts(&self) -> Accepts {
-        Accepts {
+    fn accepts(&self) -> SupportedOptions {
+        SupportedOptions {
             units: false,
             time_unit: false,
-            ..Accepts::default()
+            ..SupportedOptions::default()
         }
     }
 

@@ -6,7 +6,7 @@
 
 use super::common::{Current, pixel_space, report_fixation, start_ms};
 use super::smi::{Preamble, Stimuli, is_nothing};
-use super::{Accepts, Format, names_of, names_unless_in_columns};
+use super::{Format, SupportedOptions, names_of, names_unless_in_columns};
 use crate::{
     Columns, Dropped, EncodeField, Eye, Head, Input, Kind, Lines, NamesInFile, ReadError,
     ReadOptions, Recording, RowChoice, Rows, Sink, TimeUnit, guess_delimiter,
@@ -26,10 +26,10 @@ impl Format for SmiEvents {
         "SMI BeGaze or IDF Event Detector events"
     }
 
-    fn accepts(&self) -> Accepts {
-        Accepts {
+    fn accepts(&self) -> SupportedOptions {
+        SupportedOptions {
             eye: true,
-            ..Accepts::default()
+            ..SupportedOptions::default()
         }
     }
 

@@ -5,7 +5,7 @@
 
 use super::common::{Current, pixel_space};
 use super::smi::{Preamble, Stimuli, is_nothing};
-use super::{Accepts, Format, names_unless_in_columns};
+use super::{Format, SupportedOptions, names_unless_in_columns};
 use crate::{
     Columns, Dropped, EncodeField, Eye, Head, Input, Kind, NamesInFile, ReadError, ReadOptions,
     Recording, RowChoice, Rows, Sample, Sink, TimeUnit,
@@ -36,10 +36,10 @@ impl Format for SmiSamples {
         "SMI BeGaze or IDF Converter samples"
     }
 
-    fn accepts(&self) -> Accepts {
-        Accepts {
+    fn accepts(&self) -> SupportedOptions {
+        SupportedOptions {
             eye: true,
-            ..Accepts::default()
+            ..SupportedOptions::default()
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::tobii_columns::Layout;
 use super::tobii_table::read_table;
-use super::{Accepts, Format, names_unless_in_columns};
+use super::{Format, SupportedOptions, names_unless_in_columns};
 use crate::{Columns, Head, Input, NamesInFile, ReadError, ReadOptions, Rows, Sink};
 
 /// Tobii Pro Lab.
@@ -17,10 +17,10 @@ impl Format for TobiiProLab {
         "Tobii Pro Lab data export"
     }
 
-    fn accepts(&self) -> Accepts {
-        Accepts {
+    fn accepts(&self) -> SupportedOptions {
+        SupportedOptions {
             eye: true,
-            ..Accepts::default()
+            ..SupportedOptions::default()
         }
     }
 

@@ -6,7 +6,7 @@
 use super::common::{Current, pixel_space, report_fixation, start_ms};
 use super::tobii_columns::{Layout, size_in_words};
 use super::tobii_table::read_table;
-use super::{Accepts, Format, names_of, names_unless_in_columns};
+use super::{Format, SupportedOptions, names_of, names_unless_in_columns};
 use crate::{
     Columns, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording, RowChoice, Rows,
     Sink, TimeUnit, guess_delimiter,
@@ -24,10 +24,10 @@ impl Format for TobiiStudio {
         "Tobii Studio fixations (version 2) or data export (version 3)"
     }
 
-    fn accepts(&self) -> Accepts {
-        Accepts {
+    fn accepts(&self) -> SupportedOptions {
+        SupportedOptions {
             eye: true,
-            ..Accepts::default()
+            ..SupportedOptions::default()
         }
     }
 

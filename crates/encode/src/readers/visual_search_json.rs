@@ -43,7 +43,7 @@ impl Format for VisualSearchJson {
         let file = input.name().to_string();
         let mut problem = None;
         let records = Records {
-            hand_over: HandOver {
+            hand_over: RecordSink {
                 file: &file,
                 options,
                 sink,
@@ -85,13 +85,13 @@ enum Subject {
 }
 
 /// Where records go as soon as each of them is read.
-struct HandOver<'a> {
+struct RecordSink<'a> {
     file: &'a str,
     options: &'a ReadOptions,
     sink: &'a mut dyn Sink,
 }
 
-impl HandOver<'_> {
+impl RecordSink<'_> {
     fn record(&mut self, image: Option<String>, record: Record) -> Result<(), ReadError> {
         let missing = |what: &str| {
             ReadError::new(self.file, format!("the scanpath that ends here has no {what}"))
@@ -172,7 +172,7 @@ impl HandOver<'_> {
 
 /// Walks over the outermost object or list and hands each record on before the next is read.
 struct Records<'a> {
-    hand_over: HandOver<'a>,
+    hand_over: RecordSink<'a>,
     /// What is wrong with a record; the JSON reader adds the place.
     problem: &'a mut Option<ReadError>,
 }

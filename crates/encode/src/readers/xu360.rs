@@ -4,7 +4,7 @@
 //! `forward` is the head and `eye` the gaze, both as fractions of the equirectangular frame with the origin at the bottom
 //! left. The files do not say the frame rate, which differs from video to video.
 
-use super::{Accepts, Format, has_only, names_by_convention, oriented};
+use super::{Format, SupportedOptions, has_only, names_by_convention, oriented};
 use crate::{
     EncodeField, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording, Row, RowChoice,
     Rows, Sample, Sink, Space,
@@ -32,11 +32,11 @@ impl Format for Xu360 {
         "Gaze on 360° videos of Xu et al., CVPR 2018"
     }
 
-    fn accepts(&self) -> Accepts {
-        Accepts {
+    fn accepts(&self) -> SupportedOptions {
+        SupportedOptions {
             units: false,
             time_unit: false,
-            ..Accepts::default()
+            ..SupportedOptions::default()
         }
     }
 

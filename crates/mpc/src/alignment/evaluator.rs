@@ -125,7 +125,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         }
         let groups = schedule::groups(shapes, width, letters.alphabet());
         let mut coming = schedule::all_slabs(&groups, width);
-        let mut ahead = Ahead {
+        let mut ahead = Prefetched {
             width,
             letters,
             comparisons,
@@ -149,7 +149,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         cell: &K,
         group: &'g Group,
         coming: &mut impl Iterator<Item = (&'g Group, Slab)>,
-        ahead: &mut Ahead<'_>,
+        ahead: &mut Prefetched<'_>,
         channel: &mut dyn Channel,
         on_cells: &dyn Fn(usize),
     ) -> Result<Vec<Swept<ActiveLabel>>, MpcError> {
@@ -249,7 +249,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
 }
 
 /// What is received ahead of the tables: columns of masked costs, and the labels of the evaluator's shares.
-struct Ahead<'a> {
+struct Prefetched<'a> {
     width: usize,
     letters: &'a ReceivedLetters,
     comparisons: &'a [EvaluatorComparison],
@@ -259,7 +259,7 @@ struct Ahead<'a> {
     message: Vec<u8>,
 }
 
-impl Ahead<'_> {
+impl Prefetched<'_> {
     fn receive<O: CorrelatedReceiver>(
         &mut self,
         session: &mut EvaluatorSession<O>,

@@ -168,7 +168,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         self.garbler.finish(channel)?;
         let groups = schedule::groups(shapes, width, letters.alphabet());
         let mut coming = schedule::all_slabs(&groups, width);
-        let mut ahead = Ahead {
+        let mut ahead = Prefetched {
             cell,
             letters,
             comparisons,
@@ -193,7 +193,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         &mut self,
         group: &'g Group,
         coming: &mut impl Iterator<Item = (&'g Group, Slab)>,
-        ahead: &mut Ahead<'_, K, R>,
+        ahead: &mut Prefetched<'_, K, R>,
         channel: &mut dyn Channel,
         on_cells: &dyn Fn(usize),
     ) -> Result<Vec<Swept<ZeroLabel>>, MpcError> {
@@ -318,7 +318,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
 }
 
 /// What is sent ahead of the tables: columns of masked costs. Keeps the garbler's shares until their cells are garbled.
-struct Ahead<'a, K, R> {
+struct Prefetched<'a, K, R> {
     cell: &'a K,
     letters: &'a SentLetters,
     comparisons: &'a [GarblerComparison<R>],
@@ -337,7 +337,7 @@ struct Strip {
     shares: Vec<Vec<Share>>,
 }
 
-impl<K: Cell, R: Rows> Ahead<'_, K, R> {
+impl<K: Cell, R: Rows> Prefetched<'_, K, R> {
     fn send<O>(
         &mut self,
         session: &mut GarblerSession<O>,

@@ -22,7 +22,7 @@ use zeroize::Zeroizing;
 /// What a task has to send and waits for.
 #[derive(Default)]
 pub(crate) struct Rounds {
-    posts: RefCell<VecDeque<Post>>,
+    posts: RefCell<VecDeque<Exchange>>,
     next: Cell<u64>,
     demand: Cell<Option<Demand>>,
     #[cfg(test)]
@@ -30,7 +30,7 @@ pub(crate) struct Rounds {
 }
 
 /// One exchange. Several can be under way if a task does several things at the same time.
-struct Post {
+struct Exchange {
     number: u64,
     /// Until it is sent.
     outgoing: Option<Zeroizing<Vec<u8>>>,
@@ -52,7 +52,7 @@ impl Rounds {
             if let Some(message) = message.take() {
                 number = self.next.get();
                 self.next.set(number + 1);
-                posts.push_back(Post {
+                posts.push_back(Exchange {
                     number,
                     outgoing: Some(message),
                     expected,

@@ -121,7 +121,7 @@ pub(super) fn answer(
     };
     let job = sides[0].job()?;
     let answer = GroupPlan::new(&job, sides[0].inputs.clone())?
-        .form()
+        .schema()
         .answer(&numbers)?;
     let cells = spec.cells(&crate::count_pairs(spec.pairs, a.0, b.0));
     let [a, b] = labels.clone();
@@ -188,7 +188,7 @@ fn in_the_clear(
         GroupPlan::new(&jobs[0], host.inputs.clone())?,
         GroupPlan::new(&jobs[1], join.inputs.clone())?,
     ];
-    let is_similarity = plans[0].form().output == "similarity";
+    let is_similarity = plans[0].schema().output == "similarity";
     let value = |(pair, answer): (usize, Answer)| {
         let score = answer.pair_score();
         let score = score.ok_or(ProtocolError::Internal("a pair has no score"))?;

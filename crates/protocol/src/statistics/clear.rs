@@ -18,7 +18,7 @@ pub(crate) fn numbers_in_the_clear(
     values: &[i64],
 ) -> Result<Vec<i64>, ProtocolError> {
     let numbers = exact_numbers(host, join, values)?;
-    let rounded = numbers.iter().zip(&host.form().shifts);
+    let rounded = numbers.iter().zip(&host.schema().shifts);
     Ok(rounded
         .map(|(number, shift)| without_low_bits(*number, *shift))
         .collect())

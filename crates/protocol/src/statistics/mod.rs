@@ -21,10 +21,10 @@
 //!
 #![doc = include_str!("messages.md")]
 
+mod answer_schema;
 mod clear;
 mod costs;
 mod counting;
-mod form;
 mod layout;
 mod linear;
 mod nearest;
@@ -40,9 +40,9 @@ mod run;
 mod tests;
 mod values;
 
+pub use answer_schema::{AnswerNumbers, AnswerSchema};
 pub(crate) use clear::numbers_in_the_clear;
 pub use costs::GroupWork;
-pub use form::{AnswerForm, FormNumbers};
 pub use layout::GroupSizes;
 pub use plan::{GroupInputs, GroupPlan};
 

@@ -1,6 +1,6 @@
 //! The public parts of a question: who is compared with whom, edges, precision, and what is rounded.
 
-use super::form::FormNumbers;
+use super::answer_schema::AnswerNumbers;
 use super::nearest::bits_for;
 use super::plan::GroupPlan;
 use super::rounding::{PRECISION_BITS, shift};
@@ -16,9 +16,9 @@ impl GroupPlan<'_> {
         let least = 1u64 << self.value_bits.saturating_sub(PRECISION_BITS);
         let resolution = least as f64 * self.value_unit;
         let of_mean = |count: u64| shift(resolution, self.unit / count.max(1) as f64);
-        Ok(match &self.form().numbers {
-            FormNumbers::Means { stimuli } => stimuli.iter().map(|it| of_mean(it.1)).collect(),
-            FormNumbers::Groups { rows, columns } => {
+        Ok(match &self.schema().numbers {
+            AnswerNumbers::Means { stimuli } => stimuli.iter().map(|it| of_mean(it.1)).collect(),
+            AnswerNumbers::Groups { rows, columns } => {
                 let count = |row: &(String, u32), column: &(String, u32)| {
                     u64::from(row.1) * u64::from(column.1)
                 };
@@ -29,17 +29,17 @@ impl GroupPlan<'_> {
                     .map(|(row, column)| of_mean(count(row, column)))
                     .collect()
             }
-            FormNumbers::Test { .. } => {
-                let of_statistic = self.contrast()?.difference(1, self.form().unit);
+            AnswerNumbers::Test { .. } => {
+                let of_statistic = self.contrast()?.difference(1, self.schema().unit);
                 vec![shift(resolution, of_statistic), 0]
             }
-            FormNumbers::Nearest { .. }
-            | FormNumbers::NearestRate { .. }
-            | FormNumbers::Histogram { .. } => vec![0; self.form().count()],
+            AnswerNumbers::Nearest { .. }
+            | AnswerNumbers::NearestRate { .. }
+            | AnswerNumbers::Histogram { .. } => vec![0; self.schema().count()],
         })
     }
 
-    /// How many bits each number has; see [`AnswerForm::bits`](super::AnswerForm::bits).
+    /// How many bits each number has; see [`AnswerSchema::bits`](super::AnswerSchema::bits).
     pub(super) fn bits(&self) -> Result<Vec<u32>, ProtocolError> {
         let value_bits = u32::try_from(self.value_bits).unwrap_or(u32::MAX);
         // Values lie between −2^value_bits and 2^value_bits, and a sum has a sign.
@@ -50,9 +50,9 @@ impl GroupPlan<'_> {
         // A number up to this.
         let up_to = |most: u64| (u64::BITS - most.leading_zeros()).max(1);
         let pairs = self.pairs.len() as u64;
-        Ok(match &self.form().numbers {
-            FormNumbers::Means { stimuli } => stimuli.iter().map(|it| of_sum(it.1)).collect(),
-            FormNumbers::Groups { rows, columns } => {
+        Ok(match &self.schema().numbers {
+            AnswerNumbers::Means { stimuli } => stimuli.iter().map(|it| of_sum(it.1)).collect(),
+            AnswerNumbers::Groups { rows, columns } => {
                 let most = self.layout.max_count().into();
                 let cells = rows
                     .iter()
@@ -62,17 +62,17 @@ impl GroupPlan<'_> {
                     .map(|terms| of_sum(terms.min(self.terms)))
                     .collect()
             }
-            FormNumbers::Test { question, .. } => {
+            AnswerNumbers::Test { question, .. } => {
                 let [same, different] = self.contrast()?.coefficients();
                 let terms = self.terms.saturating_mul(same.max(different));
                 let permutations = question.permutations().unwrap_or(0);
                 vec![of_sum(terms), up_to(permutations.into())]
             }
-            FormNumbers::Nearest {
+            AnswerNumbers::Nearest {
                 groups, scanpaths, ..
             } => vec![up_to(groups.len().saturating_sub(1) as u64); scanpaths.len()],
-            FormNumbers::NearestRate { scanpaths, .. } => vec![up_to(*scanpaths)],
-            FormNumbers::Histogram { edges, .. } => {
+            AnswerNumbers::NearestRate { scanpaths, .. } => vec![up_to(*scanpaths)],
+            AnswerNumbers::Histogram { edges, .. } => {
                 let bins = edges.len().saturating_sub(1);
                 [vec![1; bins], vec![up_to(pairs); bins]].concat()
             }
@@ -111,7 +111,7 @@ impl GroupPlan<'_> {
         #[allow(clippy::cast_possible_truncation)] // values were checked to fit
         let one = (1.0 / self.unit).round() as i64;
         let is_scanmatch = matches!(self.job.comparison.metric(), Metric::ScanMatch { .. });
-        let is_fraction = self.form().output == "similarity" || is_scanmatch;
+        let is_fraction = self.schema().output == "similarity" || is_scanmatch;
         let high = match is_fraction {
             true => one,
             false => 1 << (self.value_bits - 1),

@@ -1,6 +1,6 @@
 //! The plan of a question about groups: everything that is known before the computation.
 
-use super::form::{AnswerForm, FormNumbers};
+use super::answer_schema::{AnswerNumbers, AnswerSchema};
 use super::layout::{GroupSizes, Layout, WithinSite, groups_of_participants};
 use super::nearest::MAX_GROUPS;
 use super::parts::value_use;
@@ -64,7 +64,7 @@ pub struct GroupPlan<'a> {
     pub(super) unit: f64,
     /// What one unit of the value of a pair of scanpaths stands for.
     pub(super) value_unit: f64,
-    form: AnswerForm,
+    schema: AnswerSchema,
 }
 
 /// The pairs within this side's site.
@@ -123,7 +123,7 @@ impl<'a> GroupPlan<'a> {
         let usage = value_use(question, job.pairs, terms);
         let mut values = Values::new(&job.comparison, &scoring, kinds, &all, usage)?;
         if question.orders_pairs() {
-            values = values.alike_is_larger();
+            values = values.as_similarities();
         }
         let pairs = shapes.iter().map(|shape| values.of_pair(shape));
         let pairs = pairs.collect::<Result<Vec<_>, _>>()?;
@@ -180,12 +180,12 @@ impl<'a> GroupPlan<'a> {
             value_error: values.error,
             unit,
             value_unit: values.unit(),
-            form: AnswerForm {
+            schema: AnswerSchema {
                 output: values.name().into(),
                 unit,
                 shifts: Vec::new(),
                 bits: Vec::new(),
-                numbers: FormNumbers::Means {
+                numbers: AnswerNumbers::Means {
                     stimuli: Vec::new(),
                 },
             },
@@ -193,10 +193,10 @@ impl<'a> GroupPlan<'a> {
             layout,
             job,
         };
-        plan.form.unit *= f64::from(plan.statistic_shift()).exp2();
-        plan.form.numbers = plan.numbers(&inputs)?;
-        plan.form.shifts = plan.shifts()?;
-        plan.form.bits = plan.bits()?;
+        plan.schema.unit *= f64::from(plan.statistic_shift()).exp2();
+        plan.schema.numbers = plan.numbers(&inputs)?;
+        plan.schema.shifts = plan.shifts()?;
+        plan.schema.bits = plan.bits()?;
         Ok(plan)
     }
 
@@ -207,18 +207,18 @@ impl<'a> GroupPlan<'a> {
     }
 
     /// What the opened numbers will mean.
-    pub fn form(&self) -> &AnswerForm {
-        &self.form
+    pub fn schema(&self) -> &AnswerSchema {
+        &self.schema
     }
 
-    fn numbers(&self, inputs: &GroupInputs<'_>) -> Result<FormNumbers, ProtocolError> {
+    fn numbers(&self, inputs: &GroupInputs<'_>) -> Result<AnswerNumbers, ProtocolError> {
         let sizes = |side: usize| -> Vec<(String, u32)> {
             let sizes = inputs.sizes[side].0.iter();
             sizes.map(|(name, size)| (name.clone(), *size)).collect()
         };
         let all = self.pairs.len() as u64;
         Ok(match self.question {
-            GroupQuestion::Mean { overall: true } => FormNumbers::Means {
+            GroupQuestion::Mean { overall: true } => AnswerNumbers::Means {
                 stimuli: vec![(None, all)],
             },
             GroupQuestion::Mean { overall: false } => {
@@ -231,15 +231,15 @@ impl<'a> GroupPlan<'a> {
                 for &stimulus in &self.layout.stimulus_of_pair {
                     stimuli[stimulus].1 += 1;
                 }
-                FormNumbers::Means { stimuli }
+                AnswerNumbers::Means { stimuli }
             }
-            GroupQuestion::Groups { .. } => FormNumbers::Groups {
+            GroupQuestion::Groups { .. } => AnswerNumbers::Groups {
                 rows: sizes(0),
                 columns: sizes(1),
             },
             GroupQuestion::TestSites { .. } | GroupQuestion::TestGroups { .. } => {
                 let contrast = self.contrast()?;
-                FormNumbers::Test {
+                AnswerNumbers::Test {
                     question: self.question,
                     groups: match self.question {
                         GroupQuestion::TestSites { .. } => vec!["host".into(), "join".into()],
@@ -253,14 +253,14 @@ impl<'a> GroupPlan<'a> {
             GroupQuestion::Nearest { k, rate_only } => {
                 let queries = self.queries(k as usize)?;
                 match rate_only {
-                    true => FormNumbers::NearestRate {
+                    true => AnswerNumbers::NearestRate {
                         k,
                         groups: sizes(0),
                         scanpaths: queries.len() as u64,
                     },
                     false => {
                         let scanpaths = queries.iter().map(|pairs| self.job.pairs[pairs[0]].0);
-                        FormNumbers::Nearest {
+                        AnswerNumbers::Nearest {
                             k,
                             groups: self.names.clone(),
                             scanpaths: scanpaths.map(|it| inputs.labels[0][it].clone()).collect(),
@@ -271,7 +271,7 @@ impl<'a> GroupPlan<'a> {
             GroupQuestion::Histogram { .. } => {
                 #[allow(clippy::cast_precision_loss)] // shown, not computed with
                 let edge = |edge: &i64| *edge as f64 * self.unit;
-                FormNumbers::Histogram {
+                AnswerNumbers::Histogram {
                     edges: self.edges()?.iter().map(edge).collect(),
                     pairs: all,
                     minimum: self.minimum,

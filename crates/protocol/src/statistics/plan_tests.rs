@@ -4,9 +4,9 @@ use super::numbers_in_the_clear;
 use crate::engines::tests::{LETTERS, measures, metrics};
 use crate::outcome::labels;
 use crate::{
-    AnswerForm, Engine, FormNumbers, GroupAnswer, GroupInputs, GroupPlan, GroupSizes, GroupWork,
-    Job, JobError, KeySize, Link, PaillierOptions, PairRule, ProtocolError, Role, Spec, TreeLevels,
-    Work, compare_locally, pairs_of,
+    AnswerNumbers, AnswerSchema, Engine, GroupAnswer, GroupInputs, GroupPlan, GroupSizes,
+    GroupWork, Job, JobError, KeySize, Link, PaillierOptions, PairRule, ProtocolError, Role, Spec,
+    TreeLevels, Work, compare_locally, pairs_of,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
@@ -106,29 +106,29 @@ fn expected(spec: &Spec, a: &Cohort, b: &Cohort) -> Result<GroupAnswer, Protocol
     let jobs = [job(Role::Host, 0, 1), job(Role::Join, 1, 0)];
     let host = GroupPlan::new(&jobs[0], inputs(0))?;
     let join = GroupPlan::new(&jobs[1], inputs(1))?;
-    assert_eq!(host.form(), join.form());
-    check_bits(host.form());
+    assert_eq!(host.schema(), join.schema());
+    check_bits(host.schema());
     let mut values = Vec::new();
     for (pair, &(i, j)) in pairs.iter().enumerate() {
         let raw = host.raw(scanpaths[0][i], scanpaths[1][j])?;
         values.push(host.value_of_raw(pair, raw)?);
     }
-    host.form()
+    host.schema()
         .answer(&numbers_in_the_clear(&host, &join, &values)?)
 }
 
 /// Whatever a modified peer has opened in place of a number has no more bits than these.
-fn check_bits(form: &AnswerForm) {
-    let (count, most) = match form.numbers {
-        FormNumbers::Means { .. } | FormNumbers::Groups { .. } | FormNumbers::Test { .. } => {
-            (form.count(), 20)
+fn check_bits(schema: &AnswerSchema) {
+    let (count, most) = match schema.numbers {
+        AnswerNumbers::Means { .. } | AnswerNumbers::Groups { .. } | AnswerNumbers::Test { .. } => {
+            (schema.count(), 20)
         }
-        FormNumbers::Nearest { .. } => (form.count(), 1),
-        FormNumbers::NearestRate { .. } | FormNumbers::Histogram { .. } => (form.count(), 6),
+        AnswerNumbers::Nearest { .. } => (schema.count(), 1),
+        AnswerNumbers::NearestRate { .. } | AnswerNumbers::Histogram { .. } => (schema.count(), 6),
     };
-    assert_eq!(form.bits.len(), count);
-    for (bits, shift) in form.bits.iter().zip(&form.shifts) {
-        assert!(bits - shift <= most, "{} bits: {form:?}", bits - shift);
+    assert_eq!(schema.bits.len(), count);
+    for (bits, shift) in schema.bits.iter().zip(&schema.shifts) {
+        assert!(bits - shift <= most, "{} bits: {schema:?}", bits - shift);
     }
 }
 

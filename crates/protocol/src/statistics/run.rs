@@ -1,7 +1,7 @@
 //! Computes shares of an answer from halves of numbers.
 
+use super::answer_schema::mask;
 use super::counting::PairParticipants;
-use super::form::mask;
 use super::linear::{sums_by_key, sums_by_published_labels};
 use super::nearest::Nearest;
 use super::permutation::Permutations;
@@ -49,9 +49,9 @@ impl GroupPlan<'_> {
             channel: &mut channel,
         };
         let shares = self.answer(&values, &mut on_shares)?;
-        let mut shares = on_shares.without_low_bits(&shares, &self.form().shifts)?;
+        let mut shares = on_shares.without_low_bits(&shares, &self.schema().shifts)?;
         // A peer that has had another function computed gets no more bits of it than the answer has.
-        for (share, bits) in shares.iter_mut().zip(&self.form().bits) {
+        for (share, bits) in shares.iter_mut().zip(&self.schema().bits) {
             *share &= mask(*bits);
         }
         Ok(shares)

@@ -122,7 +122,7 @@ impl<'a> Values<'a> {
         let (mut largest_raw, mut largest) = (1_u64, 1.0_f64);
         for shape in shapes {
             let [low, high] = match scoring.follows_from_lengths(shape.rows, shape.columns) {
-                true => [scoring.without_cells(shape.rows, shape.columns)?; 2],
+                true => [scoring.empty_matrix_result(shape.rows, shape.columns)?; 2],
                 false => {
                     let bits = scoring.whole_bits(shape.rows, shape.columns).clamp(1, 62);
                     values.number_bits = values.number_bits.max(bits);
@@ -173,7 +173,7 @@ impl<'a> Values<'a> {
     }
 
     /// Makes larger values the more alike ones.
-    pub(crate) fn alike_is_larger(mut self) -> Self {
+    pub(crate) fn as_similarities(mut self) -> Self {
         self.negate = self.kind == ValueKind::Score && self.comparison.metric().is_distance();
         self
     }
@@ -231,7 +231,9 @@ impl<'a> Values<'a> {
     /// The value of a pair whose number is shared. For a pair with an empty scanpath it may follow from the lengths.
     pub(crate) fn of_pair(&self, shape: &PairShape) -> Result<PairValue, ProtocolError> {
         if self.scoring.follows_from_lengths(shape.rows, shape.columns) {
-            let raw = self.scoring.without_cells(shape.rows, shape.columns)?;
+            let raw = self
+                .scoring
+                .empty_matrix_result(shape.rows, shape.columns)?;
             return Ok(PairValue {
                 constant: self.of_raw(raw, shape)?.cast_unsigned(),
                 factor: 0,

@@ -1,6 +1,6 @@
 //! The answers as a matrix: one side's ids down, the other's across.
 
-use super::quantity::{Alike, Quantity};
+use super::quantity::{Quantity, ScoreKind};
 use std::collections::{BTreeSet, HashMap};
 use veilpath_protocol::OutputKind;
 
@@ -188,8 +188,8 @@ impl Matrix {
             _ => greatest,
         };
         let far = |value: f64| match alike {
-            Alike::Smaller => value,
-            Alike::Greater => top - value,
+            ScoreKind::Distance => value,
+            ScoreKind::Similarity => top - value,
         };
         let places: HashMap<&str, usize> = self.b.iter().map(String::as_str).zip(0..).collect();
         let size = self.rows();

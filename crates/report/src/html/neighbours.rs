@@ -3,7 +3,7 @@
 use super::heat_map::cut;
 use super::matrix::Matrix;
 use super::numbers;
-use super::quantity::{Alike, Quantity, ThresholdSide};
+use super::quantity::{Quantity, ScoreKind, ThresholdSide};
 use super::table::{Column, Field, table};
 use maud::{Markup, html};
 
@@ -14,7 +14,7 @@ const MAX_ROWS: usize = 2000;
 pub(crate) fn nearest(
     matrix: &Matrix,
     row: usize,
-    alike: Alike,
+    alike: ScoreKind,
     one_cohort: bool,
 ) -> Vec<(usize, f64)> {
     let mut best: Vec<(usize, f64)> = Vec::with_capacity(3);
@@ -26,8 +26,8 @@ pub(crate) fn nearest(
             continue;
         }
         let closer = |other: f64| match alike {
-            Alike::Smaller => value < other,
-            Alike::Greater => value > other,
+            ScoreKind::Distance => value < other,
+            ScoreKind::Similarity => value > other,
         };
         let at = best
             .iter()
@@ -244,15 +244,15 @@ mod tests {
             ("q", "y", 0.1),
         ]);
         assert_eq!(
-            nearest(&matrix, 0, Alike::Greater, false),
+            nearest(&matrix, 0, ScoreKind::Similarity, false),
             [(1, 0.9), (2, 0.9)]
         );
         assert_eq!(
-            nearest(&matrix, 0, Alike::Smaller, false),
+            nearest(&matrix, 0, ScoreKind::Distance, false),
             [(0, 0.2), (1, 0.9)]
         );
         assert_eq!(
-            nearest(&matrix, 1, Alike::Greater, false),
+            nearest(&matrix, 1, ScoreKind::Similarity, false),
             [(1, 0.1)],
             "what was not compared is no neighbour"
         );
@@ -266,6 +266,6 @@ mod tests {
             ("q", "p", 0.4),
             ("q", "q", 1.0),
         ]);
-        assert_eq!(nearest(&matrix, 0, Alike::Greater, true), [(1, 0.4)]);
+        assert_eq!(nearest(&matrix, 0, ScoreKind::Similarity, true), [(1, 0.4)]);
     }
 }

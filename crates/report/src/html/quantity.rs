@@ -83,11 +83,11 @@ impl ThresholdSide {
 
 /// Which numbers mean that two scanpaths are alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Alike {
-    /// A distance.
-    Smaller,
-    /// A similarity.
-    Greater,
+pub(crate) enum ScoreKind {
+    /// Smaller numbers.
+    Distance,
+    /// Larger numbers.
+    Similarity,
 }
 
 /// An output that is not in the file.
@@ -195,10 +195,12 @@ impl<'a> Quantity<'a> {
     }
 
     /// Which numbers are more alike.
-    pub(crate) fn alike(self) -> Option<Alike> {
+    pub(crate) fn alike(self) -> Option<ScoreKind> {
         match self.kind {
-            OutputKind::Similarity | OutputKind::Fraction | OutputKind::Bit => Some(Alike::Greater),
-            OutputKind::Distance => Some(Alike::Smaller),
+            OutputKind::Similarity | OutputKind::Fraction | OutputKind::Bit => {
+                Some(ScoreKind::Similarity)
+            }
+            OutputKind::Distance => Some(ScoreKind::Distance),
             OutputKind::Number => None,
         }
     }

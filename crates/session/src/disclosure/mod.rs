@@ -68,7 +68,7 @@ pub struct GroupMember {
 
 /// An answer about groups that a plan asks for.
 #[derive(Clone, Debug)]
-pub struct GroupAnswer<'a> {
+pub struct AnswerRequest<'a> {
     /// The agreement, which is charged once.
     pub agreement: &'a [u8; 32],
     /// What is opened.
@@ -122,7 +122,7 @@ pub struct DisclosureLedger {
     partner: Fingerprint,
 }
 
-impl<'a> GroupAnswer<'a> {
+impl<'a> AnswerRequest<'a> {
     /// The answer of a plan, with one number about each scanpath.
     pub fn of(agreement: &'a [u8; 32], reveal: Reveal) -> Option<Self> {
         Self::of_text(agreement, &reveal.to_string())
@@ -191,7 +191,7 @@ impl DisclosureLedger {
     /// Whether an answer is allowed. Counts nothing: asking is free.
     pub fn check(
         &self,
-        answer: &GroupAnswer<'_>,
+        answer: &AnswerRequest<'_>,
         members: &[GroupMember],
         limits: DisclosureLimits,
     ) -> Result<Charge, SessionError> {
@@ -259,7 +259,7 @@ impl DisclosureLedger {
     /// An answer as the ledger has it.
     fn answer(
         &self,
-        asked: &GroupAnswer<'_>,
+        asked: &AnswerRequest<'_>,
         members: &[GroupMember],
     ) -> Result<Answer, DisclosureRefusal> {
         let cells = file::Cells::of(asked.kind, asked.overall);

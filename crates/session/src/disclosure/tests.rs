@@ -39,7 +39,7 @@ impl Fixture {
 
     fn ask_for(
         &self,
-        answer: &GroupAnswer<'_>,
+        answer: &AnswerRequest<'_>,
         members: &[GroupMember],
         limits: DisclosureLimits,
     ) -> Result<u32, DisclosureRefusal> {
@@ -55,8 +55,8 @@ impl Fixture {
     }
 }
 
-fn asked(number: u8, kind: AnswerKind) -> GroupAnswer<'static> {
-    GroupAnswer {
+fn asked(number: u8, kind: AnswerKind) -> AnswerRequest<'static> {
+    AnswerRequest {
         // Leaked, a few times in tests.
         agreement: Box::leak(Box::new([number; 32])),
         kind,
@@ -131,7 +131,7 @@ fn small_cells_are_refused() {
     // One stimulus that few have seen is a small cell of its own, but not of the overall mean if all scanpaths are compared with all.
     let mut few = members(20..30);
     few[0].stimuli.push("bridge".into());
-    let per_stimulus = GroupAnswer {
+    let per_stimulus = AnswerRequest {
         agreement: &[7; 32],
         kind: mean,
         overall: false,
@@ -158,7 +158,7 @@ fn every_stimulus_that_the_partner_can_choose_is_a_cell() {
         (AnswerKind::Histogram, false),
         (AnswerKind::Groups, false),
     ] {
-        let answer = GroupAnswer {
+        let answer = AnswerRequest {
             overall,
             by_stimulus: true,
             ..asked(1, kind)
@@ -179,7 +179,7 @@ fn repeated_stimuli_are_parts_of_their_own() {
         (AnswerKind::Groups, false),
         (AnswerKind::TestSites, false),
     ] {
-        let answer = GroupAnswer {
+        let answer = AnswerRequest {
             by_stimulus: true,
             ..asked(1, kind)
         };
@@ -252,7 +252,7 @@ fn different_weights_tell_participants_apart() {
 fn the_larger_minimum_holds_and_the_nearest_are_as_many() {
     let fixture = Fixture::new();
     let limits = DisclosureLimits::new(5, 8, 20);
-    let answer = |nearest| GroupAnswer {
+    let answer = |nearest| AnswerRequest {
         overall: false,
         nearest,
         ..asked(1, AnswerKind::Nearest)
@@ -277,7 +277,7 @@ fn the_larger_minimum_holds_and_the_nearest_are_as_many() {
     // A smaller group of an earlier answer does not keep others from being asked about later.
     let fixture = Fixture::new();
     assert_eq!(fixture.ask(1, AnswerKind::Mean, &members(0..5)), Ok(1));
-    let later = GroupAnswer {
+    let later = AnswerRequest {
         agreement: &[2; 32],
         nearest: None,
         ..answer(None)
@@ -304,7 +304,7 @@ fn the_budget_is_used_up() {
     assert_eq!(fixture.ledger().answers().unwrap(), 20);
     // Means with twelve groups of the partner's choice are twelve means.
     let other = Fixture::new();
-    let groups = |number| GroupAnswer {
+    let groups = |number| AnswerRequest {
         counts_as: 12,
         ..asked(number, AnswerKind::Groups)
     };
@@ -374,7 +374,7 @@ fn a_withdrawal_is_allowed_and_recorded() {
 fn answers_have_the_words_of_plans() {
     let id = [1; 32];
     let of = |text: &str| {
-        let answer = GroupAnswer::of_text(&id, text)?;
+        let answer = AnswerRequest::of_text(&id, text)?;
         Some((answer.kind, answer.overall, answer.nearest))
     };
     assert_eq!(of("score"), Some((AnswerKind::Score, false, None)));

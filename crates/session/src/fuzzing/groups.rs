@@ -7,7 +7,7 @@ use crate::journal::Journal;
 use crate::records::AgreedPairs;
 use crate::resume::Resume;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Metric};
-use veilpath_protocol::{AnswerForm, Engine, GroupQuestion, Label, PairRule, Reveal, Role, Spec};
+use veilpath_protocol::{AnswerSchema, Engine, GroupQuestion, Label, PairRule, Reveal, Role, Spec};
 
 /// A question about groups.
 pub(super) const MEAN: Reveal = Reveal::Group(GroupQuestion::Mean { overall: false });
@@ -89,17 +89,17 @@ pub(super) fn resume(count: usize, message: &[u8]) -> bool {
 
 /// An answer all of whose numbers are the same. What comes out must be a possible answer.
 pub(super) fn answer(bytes: &[u8]) -> bool {
-    let Some((number, form)) = bytes.split_first_chunk() else {
+    let Some((number, schema)) = bytes.split_first_chunk() else {
         return false;
     };
-    let Ok(form) = serde_json::from_slice::<AnswerForm>(form) else {
+    let Ok(schema) = serde_json::from_slice::<AnswerSchema>(schema) else {
         return false;
     };
-    if form.count() > MAX_NUMBERS {
+    if schema.count() > MAX_NUMBERS {
         return false;
     }
-    let numbers = vec![i64::from_le_bytes(*number); form.count()];
-    let Ok(answer) = form.answer(&numbers) else {
+    let numbers = vec![i64::from_le_bytes(*number); schema.count()];
+    let Ok(answer) = schema.answer(&numbers) else {
         return false;
     };
     assert!(answer.check().is_ok(), "an answer that no file can contain");

@@ -43,7 +43,7 @@ impl AgreedSession {
         };
         let mut opening = Opening {
             role,
-            numbers: pairs..pairs + group.form.count(),
+            numbers: pairs..pairs + group.schema.count(),
             group,
             journal: &mut agreement.journal,
             account: &mut agreement.account,
@@ -106,12 +106,12 @@ impl AgreedSession {
             return Ok(None);
         }
         let first = agreement.pairs.len();
-        let numbers = (first..first + group.form.count())
+        let numbers = (first..first + group.schema.count())
             .map(|at| agreement.journal.number(at))
             .collect::<Option<Vec<u64>>>()
             .ok_or(InternalError::LostResults)?;
         let numbers: Vec<i64> = numbers.into_iter().map(u64::cast_signed).collect();
-        Ok(Some(group.form.answer(&numbers)?))
+        Ok(Some(group.schema.answer(&numbers)?))
     }
 }
 

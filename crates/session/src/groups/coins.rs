@@ -68,7 +68,7 @@ impl GroupAgreement {
             Role::Join => (theirs, committed.own),
         };
         self.terms.coins = hash(b"veilpath permutations", &[&host, &join]);
-        self.form.set_coins(&self.terms.coins);
+        self.schema.set_coins(&self.terms.coins);
         Ok(())
     }
 }

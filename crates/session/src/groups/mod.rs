@@ -36,7 +36,7 @@ pub(crate) use coins::CoinsPart;
 use crate::Identity;
 use crate::control::{self, Tag};
 use crate::disclosure::{
-    Charge, DisclosureLedger, DisclosureLimits, DisclosureRefusal, GroupAnswer,
+    AnswerRequest, Charge, DisclosureLedger, DisclosureLimits, DisclosureRefusal,
 };
 use crate::error::{InternalError, Limit, Misbehaviour, SessionError, UsageError};
 use crate::identity::{hex, unhex};
@@ -50,8 +50,8 @@ use veilpath_channel::Channel;
 use veilpath_metrics::Cohort;
 use veilpath_metrics::text::is_printable;
 use veilpath_protocol::{
-    AnswerForm, GroupInputs, GroupPlan, GroupQuestion, GroupSizes, GroupWork, Job, JobError, Label,
-    PairRule, ProtocolError, Role, Spec,
+    AnswerSchema, GroupInputs, GroupPlan, GroupQuestion, GroupSizes, GroupWork, Job, JobError,
+    Label, PairRule, ProtocolError, Role, Spec,
 };
 
 /// The largest minimum that a side may ask for.
@@ -65,7 +65,7 @@ const BITS_OF_A_NUMBER: u64 = 16;
 pub(crate) struct GroupAgreement {
     terms: AgreedGroups,
     /// What the numbers of the answer mean.
-    pub(crate) form: AnswerForm,
+    pub(crate) schema: AnswerSchema,
     /// The coins of a test and published labels, until they are opened.
     committed: Option<Committed>,
     ledger: DisclosureLedger,
@@ -164,7 +164,7 @@ impl GroupNegotiation<'_> {
         }
         let members = members::with_groups(&self.proposal.cohort);
         let key = members::key(&members);
-        let (sizes, limits) = (GroupAnswer::sizes(&key), self.proposal.disclosure);
+        let (sizes, limits) = (AnswerRequest::sizes(&key), self.proposal.disclosure);
         self.ledger.check(&sizes, &members, limits).map(Some)
     }
 
@@ -178,7 +178,7 @@ impl GroupNegotiation<'_> {
         if !self.proposal.spec.reveal_to.includes(role.other()) {
             return Ok(None);
         }
-        let answer = GroupAnswer::of(self.agreement, self.proposal.spec.reveal);
+        let answer = AnswerRequest::of(self.agreement, self.proposal.spec.reveal);
         let mut answer = answer.ok_or(InternalError::UnagreedAnswer)?;
         let has_stimuli = |labels: &Vec<Label>| labels.iter().any(|it| it.stimulus.is_some());
         answer.by_stimulus = self.proposal.spec.pairs == PairRule::SameStimulus
@@ -302,10 +302,10 @@ impl GroupNegotiation<'_> {
         let peers = self.peer_lengths.len();
         let job = Job::new(&self.proposal.spec, role, &own, peers, self.pairs)?
             .with_peer_lengths(self.peer_lengths)?;
-        let form = agreed.plan(&job, &self.proposal.spec)?.form().clone();
+        let schema = agreed.plan(&job, &self.proposal.spec)?.schema().clone();
         Ok(GroupAgreement {
             terms: agreed,
-            form,
+            schema,
             committed,
             ledger: self.ledger,
             charge,
@@ -344,7 +344,7 @@ impl GroupAgreement {
         first: usize,
     ) -> Result<(), SessionError> {
         let was_counted = self.charge.as_ref().is_some_and(|it| it.is_charged);
-        let places = first..first + self.form.count();
+        let places = first..first + self.schema.count();
         let unknown: Vec<usize> = places.filter(|&at| !journal.is_sent(at)).collect();
         match was_counted && !unknown.is_empty() {
             true => journal.mark_sent(&unknown),

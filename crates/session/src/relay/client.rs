@@ -27,12 +27,12 @@ const RETURN_DELAY: Duration = Duration::from_secs(1);
 const WAITER_STACK: usize = 256 << 10;
 
 /// A connection to a relay that has answered the greeting.
-struct Entered {
+struct RelayConnection {
     socket: TcpStream,
     address: String,
 }
 
-impl Entered {
+impl RelayConnection {
     /// Connects to a relay, and waits for its first answer.
     fn new(address: &str, greeting: &Greeting, deadline: Instant) -> Result<Self, SessionError> {
         let socket = connect_tcp(address, deadline)?;
@@ -122,8 +122,8 @@ pub fn join_at_relay(
         if is_stopped() {
             return Err(NetworkError::Stopped.into());
         }
-        let met =
-            Entered::new(address, &greeting, deadline).and_then(|entered| entered.wait(&may_wait));
+        let met = RelayConnection::new(address, &greeting, deadline)
+            .and_then(|entered| entered.wait(&may_wait));
         let (error, pause) = match met {
             Ok(None) if is_stopped() => return Err(NetworkError::Stopped.into()),
             Ok(None) => return Err(NetworkError::NoPeer(timeouts.connect).into()),
@@ -202,10 +202,10 @@ impl RelayWaiters {
         address: &str,
         greeting: &Greeting,
         timeouts: &Timeouts,
-    ) -> Result<Entered, SessionError> {
+    ) -> Result<RelayConnection, SessionError> {
         let deadline = deadline(timeouts.connect.min(ENTRY_TIMEOUT));
         loop {
-            match Entered::new(address, greeting, deadline) {
+            match RelayConnection::new(address, greeting, deadline) {
                 Err(error) if is_lasting(&error) => return Err(error),
                 Err(error) if Instant::now() + CONNECT_RETRY_DELAY >= deadline => {
                     return Err(error);
@@ -243,7 +243,7 @@ impl Drop for RelayWaiters {
 fn keep_waiting(
     address: &str,
     greeting: &Greeting,
-    mut entered: Option<Entered>,
+    mut entered: Option<RelayConnection>,
     queue: &SyncSender<TcpStream>,
     stopped: &AtomicBool,
 ) {
@@ -251,7 +251,7 @@ fn keep_waiting(
     while may_wait() {
         let met = match entered.take() {
             Some(entered) => Ok(entered),
-            None => Entered::new(address, greeting, Instant::now() + ENTRY_TIMEOUT),
+            None => RelayConnection::new(address, greeting, Instant::now() + ENTRY_TIMEOUT),
         };
         match met.and_then(|entered| entered.wait(&may_wait)) {
             Ok(Some(socket)) => {

@@ -211,7 +211,7 @@ impl Session {
                 true => None,
                 false => self.learned_pairs(&proposal, &agreed, &id, state_dir)?,
             };
-            let numbers = group.as_ref().map_or(0, |group| group.form.count());
+            let numbers = group.as_ref().map_or(0, |group| group.schema.count());
             let mut records =
                 self.open_records(&proposal, &agreed, numbers, &id, state_dir, estimate_only)?;
             if let Some(group) = &group {
@@ -227,7 +227,7 @@ impl Session {
         let resume = match &group {
             None => Resume::exchange(&mut self.channel, &journal, &agreed)?,
             Some(group) => {
-                let numbers = group.form.count();
+                let numbers = group.schema.count();
                 Resume::exchange_for_answer(&mut self.channel, &journal, &agreed, numbers)?
             }
         };

@@ -2,7 +2,7 @@
 
 use super::{Proposal, Session};
 use crate::digests::journal_id;
-use crate::disclosure::{Charge, DisclosureLedger, GroupAnswer};
+use crate::disclosure::{AnswerRequest, Charge, DisclosureLedger};
 use crate::error::InternalError;
 use crate::groups::members;
 use crate::journal::Journal;
@@ -25,7 +25,7 @@ impl Session {
             return Ok(None);
         }
         let ledger = DisclosureLedger::open(state_dir, &self.identity, self.peer);
-        let answer = GroupAnswer::of(id, proposal.spec.reveal);
+        let answer = AnswerRequest::of(id, proposal.spec.reveal);
         let answer = answer.ok_or(InternalError::UnagreedAnswer)?;
         let members = members::of(&proposal.cohort, self.role, agreed.pairs);
         let charge = ledger.check(&answer, &members, proposal.disclosure)?;

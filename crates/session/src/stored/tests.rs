@@ -157,10 +157,10 @@ fn descriptions_that_do_not_fit_are_refused() {
     let valid = String::from_utf8(described().1.to_bytes().unwrap()).unwrap();
     assert!(Description::from_bytes(valid.as_bytes()).is_some());
     for (part, other) in [
-        ("\"version\":2", "\"version\":1"),
+        ("\"version\":3", "\"version\":2"),
         // An answer about pairs has no numbers after them.
         (
-            "\"form\":null",
+            "\"schema\":null",
             r#""form":{"output":"score","unit":1,"numbers":{"kind":"means","stimuli":[]}}"#,
         ),
         ("\"pairs\":[[0,0,2]", "\"pairs\":[[9,0,2]"),

@@ -16,14 +16,16 @@ mod vocabulary;
 mod words;
 
 use super::common::{report_fixation, start_ms};
-use super::{Accepts, CALLED_AFTER_FILE, Format, called_after_file, names_found, or_file_name};
+use super::{
+    CALLED_AFTER_FILE, Format, SupportedOptions, called_after_file, names_found, or_file_name,
+};
 use crate::{
     Dropped, EncodeField, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Row, RowChoice,
     Rows, Sample, Sink, TimeUnit, is_missing,
 };
 use columns::Layout;
 use labels::{EventFilter, Verdict};
-use recordings::{Belongs, Recordings};
+use recordings::{Recordings, RowOwner};
 use units::Survey;
 
 pub(crate) use places::{coordinate_pairs, half_a_place, look_like_coordinates};
@@ -40,11 +42,11 @@ impl Format for Table {
         "Table of fixations or gaze samples (CSV, TSV)"
     }
 
-    fn accepts(&self) -> Accepts {
-        Accepts {
+    fn accepts(&self) -> SupportedOptions {
+        SupportedOptions {
             columns: true,
             events: true,
-            ..Accepts::default()
+            ..SupportedOptions::default()
         }
     }
 
@@ -215,14 +217,14 @@ impl TableRow<'_> {
         let duration_ms = self.duration_ms()?;
         let point = self.point()?;
         match recordings.of(&self.row, self.layout, sink)? {
-            Belongs::To(recording) => {
+            RowOwner::Recording(recording) => {
                 let start_ms = start_ms(&self.row, self.layout.start, self.start_unit.in_ms());
                 report_fixation(sink, recording, point, start_ms, duration_ms, self.aoi());
             }
-            Belongs::ToNoStimulus => sink.dropped(Dropped::NoStimulus),
+            RowOwner::NoStimulus => sink.dropped(Dropped::NoStimulus),
             // The empty rows that spreadsheets leave.
-            Belongs::ToNoParticipant if point.is_none() => sink.dropped(Dropped::Lost),
-            Belongs::ToNoParticipant => return Err(self.without_participant()),
+            RowOwner::NoParticipant if point.is_none() => sink.dropped(Dropped::Lost),
+            RowOwner::NoParticipant => return Err(self.without_participant()),
         }
         Ok(())
     }
@@ -235,7 +237,7 @@ impl TableRow<'_> {
         let point = self.point()?;
         let time = self.number(self.layout.start)?;
         match recordings.of(&self.row, self.layout, sink)? {
-            Belongs::To(recording) => sink.sample(
+            RowOwner::Recording(recording) => sink.sample(
                 recording,
                 Sample {
                     time_ms: time.map(|time| time * self.unit.in_ms()),
@@ -243,10 +245,10 @@ impl TableRow<'_> {
                     aoi: self.aoi(),
                 },
             ),
-            Belongs::ToNoStimulus => sink.dropped(Dropped::NoStimulus),
+            RowOwner::NoStimulus => sink.dropped(Dropped::NoStimulus),
             // The empty rows that spreadsheets leave.
-            Belongs::ToNoParticipant if point.is_none() => sink.dropped(Dropped::Lost),
-            Belongs::ToNoParticipant => return Err(self.without_participant()),
+            RowOwner::NoParticipant if point.is_none() => sink.dropped(Dropped::Lost),
+            RowOwner::NoParticipant => return Err(self.without_participant()),
         }
         Ok(())
     }

@@ -28,13 +28,13 @@ pub(super) struct Recordings {
     groups_not_used: Option<GroupsNotUsed>,
 }
 
-/// What a row's ids say.
-pub(super) enum Belongs {
-    To(RecordingId),
+/// What a row belongs to, by its ids.
+pub(super) enum RowOwner {
+    Recording(RecordingId),
     /// The participant is missing.
-    ToNoParticipant,
+    NoParticipant,
     /// The stimulus is missing: a pause or a calibration.
-    ToNoStimulus,
+    NoStimulus,
 }
 
 /// Separates ids; no tracker writes it.
@@ -85,9 +85,11 @@ impl Recordings {
         row: &Row<'_>,
         layout: &Layout,
         sink: &mut dyn Sink,
-    ) -> Result<Belongs, ReadError> {
+    ) -> Result<RowOwner, ReadError> {
         let found = self.find(row, layout, sink)?;
-        if let (Belongs::To(_), Some(column), None) = (&found, layout.group, self.groups_not_used) {
+        if let (RowOwner::Recording(_), Some(column), None) =
+            (&found, layout.group, self.groups_not_used)
+        {
             let participant = layout.participant.map(|column| row.text(column));
             let participant = participant.unwrap_or(&self.participant);
             match self.groups.add(participant, row, column) {
@@ -104,7 +106,7 @@ impl Recordings {
         row: &Row<'_>,
         layout: &Layout,
         sink: &mut dyn Sink,
-    ) -> Result<Belongs, ReadError> {
+    ) -> Result<RowOwner, ReadError> {
         let text = |column: Option<usize>| column.map(|column| row.text(column));
         let ids = Ids {
             participant: text(layout.participant).unwrap_or(&self.participant),
@@ -115,19 +117,19 @@ impl Recordings {
         if let Some((key, recording)) = &self.last
             && *key == self.key
         {
-            return Ok(Belongs::To(*recording));
+            return Ok(RowOwner::Recording(*recording));
         }
         let recording = match self.known.get(&self.key) {
             Some(&recording) => recording,
             None => {
                 if layout.participant.is_some() && is_missing(ids.participant) {
-                    return Ok(Belongs::ToNoParticipant);
+                    return Ok(RowOwner::NoParticipant);
                 }
                 let missing = |id: Option<&str>| id.is_none_or(is_missing);
                 if layout.stimulus.is_some() && missing(ids.stimulus)
                     || layout.trial.is_some() && ids.stimulus.is_none() && missing(ids.trial)
                 {
-                    return Ok(Belongs::ToNoStimulus);
+                    return Ok(RowOwner::NoStimulus);
                 }
                 let stimulus = ids.stimulus_name(&mut self.repeats);
                 let recording = sink.recording(&Recording {
@@ -147,7 +149,7 @@ impl Recordings {
             }
             None => self.last = Some((self.key.clone(), recording)),
         }
-        Ok(Belongs::To(recording))
+        Ok(RowOwner::Recording(recording))
     }
 }
 

@@ -3,9 +3,9 @@
 
 pub(super) mod circuit;
 pub(super) mod entries;
+pub(super) mod length_terms;
 mod numbers;
 pub(super) mod on_shares;
 pub(super) mod results;
 pub(crate) mod scoring;
-pub(super) mod settling;
 pub(super) mod work;

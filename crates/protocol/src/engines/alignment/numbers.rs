@@ -1,7 +1,7 @@
 //! From the number of a matrix to the raw result, and what is known of both beforehand.
 
+use super::length_terms::{LengthTerms, Test};
 use super::scoring::{Kind, Longest, MOST_LETTERS, Scoring, shape};
-use super::settling::{Settling, Test};
 use crate::limit::AnswerSize;
 use crate::{JobError, ProtocolError};
 use std::ops::RangeInclusive;
@@ -34,9 +34,9 @@ impl Scoring {
 
     /// The most bits of an output that are opened. With hidden lengths all outputs are as wide as the longest needs.
     pub(in crate::engines) fn opened_bits(&self, rows: u32, columns: u32) -> usize {
-        match (self.padding, self.settling()) {
+        match (self.padding, self.length_terms()) {
             (None, _) => self.output_bits(rows, columns),
-            (Some(_), Some(settling)) => settling.width,
+            (Some(_), Some(length_terms)) => length_terms.width,
             (Some(padding), None) => match self.kind {
                 Kind::Local { .. } => {
                     let longest = Longest::of(padding.length, padding.length);
@@ -86,7 +86,9 @@ impl Scoring {
         let (rows, columns) = (i128::from(rows), i128::from(columns));
         let (constant, factor) = match (self.padding, self.kind) {
             (Some(_), _) => {
-                let offset = self.settling().map_or(0, |settling| settling.offset);
+                let offset = self
+                    .length_terms()
+                    .map_or(0, |length_terms| length_terms.offset);
                 (-offset, 1)
             }
             (None, Kind::Unit | Kind::Clipped) => (rows - columns, 1),
@@ -113,7 +115,11 @@ impl Scoring {
     }
 
     /// The raw result of a pair without cells.
-    pub(crate) fn without_cells(&self, rows: u32, columns: u32) -> Result<i64, ProtocolError> {
+    pub(crate) fn empty_matrix_result(
+        &self,
+        rows: u32,
+        columns: u32,
+    ) -> Result<i64, ProtocolError> {
         let number = *self.numbers(rows, columns).start();
         let mask = (1 << self.output_bits(rows, columns)) - 1;
         self.raw(number & mask, rows, columns)
@@ -136,10 +142,10 @@ impl Scoring {
     }
 
     /// How what the two sides know alone enters the result: hidden lengths, on which only global alignments depend, or durations.
-    pub(in crate::engines) fn settling(&self) -> Option<Settling> {
+    pub(in crate::engines) fn length_terms(&self) -> Option<LengthTerms> {
         if let Kind::Reward { largest } = self.kind {
             let length = self.padding.map_or(MOST_LETTERS, |padding| padding.length);
-            return Some(Settling {
+            return Some(LengthTerms {
                 width: bits_for(largest.saturating_mul(2 * u64::from(length))),
                 subtract: true,
                 doubled: true,
@@ -180,7 +186,7 @@ impl Scoring {
         let offset = (per_host_letter.abs() + per_join_letter.abs()) * length
             + constant.abs()
             + i128::from(largest) * length;
-        Some(Settling {
+        Some(LengthTerms {
             width: bits_for(u64::try_from(2 * offset).unwrap_or(u64::MAX)),
             subtract,
             doubled: false,
@@ -198,7 +204,9 @@ impl Scoring {
                 let letters = u64::from(longest.shorter) + u64::from(longest.longer);
                 bits_for(largest.saturating_mul(letters))
             }
-            _ => self.settling().map_or(0, |settling| settling.width),
+            _ => self
+                .length_terms()
+                .map_or(0, |length_terms| length_terms.width),
         }
     }
 
@@ -218,10 +226,10 @@ impl Scoring {
 
     /// The settled result for a number: the user's score is computed from it if lengths are hidden.
     pub(in crate::engines) fn settled(&self, number: u64) -> Option<i64> {
-        match self.settling() {
-            Some(settling) if !settling.doubled => {
-                let value = i128::from(number) - settling.offset;
-                self.within(value, -settling.offset, settling.offset)
+        match self.length_terms() {
+            Some(length_terms) if !length_terms.doubled => {
+                let value = i128::from(number) - length_terms.offset;
+                self.within(value, -length_terms.offset, length_terms.offset)
             }
             _ => {
                 let length = self.padding.map_or(0, |padding| padding.length);
@@ -232,7 +240,9 @@ impl Scoring {
 
     /// The bit of a settled number that says whether it is within a bound.
     pub(in crate::engines) fn settled_test(&self, bound: Bound) -> Test {
-        let offset = self.settling().map_or(0, |settling| settling.offset);
+        let offset = self
+            .length_terms()
+            .map_or(0, |length_terms| length_terms.offset);
         match self.divided(bound) {
             Bound::AtMost(most) => Test::at_most(i128::from(most) + offset),
             Bound::AtLeast(least) => Test::at_least(i128::from(least) + offset),

@@ -1,7 +1,7 @@
 //! From outputs of circuits to the answers that this side learns.
 
+use super::length_terms::Test;
 use super::scoring::Scoring;
-use super::settling::Test;
 use crate::engines::lengths::lengths_of_pair;
 use crate::{Answer, Job, Misbehaviour, Observer, ProtocolError, Reveal};
 use std::sync::{Mutex, PoisonError};
@@ -94,7 +94,7 @@ impl<'a> Results<'a> {
         for pair in 0..job.pairs.len() {
             let (rows, columns) = lengths(pair);
             if scoring.follows_from_lengths(rows, columns) {
-                let raw = scoring.without_cells(rows, columns)?;
+                let raw = scoring.empty_matrix_result(rows, columns)?;
                 let reading = job.comparison.read(raw, rows as usize, columns as usize)?;
                 results.store(pair, job.answer(reading));
             }

@@ -166,19 +166,26 @@ impl<'a> StageEvaluator<'a, '_> {
             session.align(cell, fold, letters, &comparisons, channel, &on_cells)
         })?;
         let scoring = &self.schedule.scoring;
-        if let Some(settling) = scoring.settling() {
-            let peer = session.peer_bits(members.len() * settling.width, channel)?;
+        if let Some(length_terms) = scoring.length_terms() {
+            let peer = session.peer_bits(members.len() * length_terms.width, channel)?;
             let terms = members
                 .iter()
                 .map(|member| scoring.weight(self.job.own[member.join]))
-                .map(|weight| settling.join_term(weight));
+                .map(|weight| length_terms.join_term(weight));
             // Allocated at full size: a list that grows leaves copies in freed memory.
-            let mut own = Bits::with_capacity(members.len() * settling.width);
-            for bit in terms.flat_map(|term| bits_of(term, settling.width)) {
+            let mut own = Bits::with_capacity(members.len() * length_terms.width);
+            for bit in terms.flat_map(|term| bits_of(term, length_terms.width)) {
                 own.push(bit);
             }
             let own = session.own_bits(&own, channel)?;
-            numbers = settle(session.party(), channel, &settling, numbers, &peer, &own)?;
+            numbers = settle(
+                session.party(),
+                channel,
+                &length_terms,
+                numbers,
+                &peer,
+                &own,
+            )?;
         }
         numbers = reduce_to_output(
             session.party(),

@@ -171,17 +171,24 @@ impl<'a> StageGarbler<'a, '_> {
             session.align(cell, fold, letters, &comparisons, channel, &on_cells)
         })?;
         let scoring = &self.schedule.scoring;
-        if let Some(settling) = scoring.settling() {
+        if let Some(length_terms) = scoring.length_terms() {
             let terms = members
                 .iter()
                 .map(|member| scoring.weight(self.job.own[member.host]))
-                .map(|weight| settling.host_term(weight));
+                .map(|weight| length_terms.host_term(weight));
             // Allocated at full size: a vector that grows leaves copies in freed memory.
-            let mut own = Zeroizing::new(Vec::with_capacity(members.len() * settling.width));
-            own.extend(terms.flat_map(|term| bits_of(term, settling.width)));
+            let mut own = Zeroizing::new(Vec::with_capacity(members.len() * length_terms.width));
+            own.extend(terms.flat_map(|term| bits_of(term, length_terms.width)));
             let own = session.own_bits(&own, channel)?;
-            let peer = session.peer_bits(members.len() * settling.width, channel)?;
-            numbers = settle(session.party(), channel, &settling, numbers, &own, &peer)?;
+            let peer = session.peer_bits(members.len() * length_terms.width, channel)?;
+            numbers = settle(
+                session.party(),
+                channel,
+                &length_terms,
+                numbers,
+                &own,
+                &peer,
+            )?;
         }
         numbers = reduce_to_output(
             session.party(),

@@ -2,8 +2,8 @@
 //! needs. Both parties run the same circuit.
 
 use super::schedule::{Member, Schedule};
+use crate::engines::alignment::length_terms::{LengthTerms, Test};
 use crate::engines::alignment::results::test;
-use crate::engines::alignment::settling::{Settling, Test};
 use crate::{Job, ProtocolError, Reveal};
 use veilpath_channel::Channel;
 use veilpath_mpc::circuit::Party;
@@ -15,13 +15,13 @@ use veilpath_mpc::circuit::tables::entries;
 pub(super) fn settle<P: Party>(
     party: &mut P,
     channel: &mut dyn Channel,
-    settling: &Settling,
+    length_terms: &LengthTerms,
     mut numbers: Vec<Number<P::Label>>,
     hosts: &[P::Label],
     joins: &[P::Label],
 ) -> Result<Vec<Number<P::Label>>, ProtocolError> {
-    let width = settling.width;
-    if settling.doubled {
+    let width = length_terms.width;
+    if length_terms.doubled {
         let zero = party.constant(false);
         for number in &mut numbers {
             number.insert(0, zero);
@@ -33,7 +33,7 @@ pub(super) fn settle<P: Party>(
         .collect();
     let mut lengths = pairwise(party, channel, Operation::Add, &terms)?;
     modulo(&mut lengths, width);
-    let operation = if settling.subtract {
+    let operation = if length_terms.subtract {
         Operation::Subtract
     } else {
         Operation::Add

@@ -133,7 +133,7 @@ impl Agreement {
         for (pair, reading) in readings.iter_mut().enumerate() {
             let (m, n) = self.lengths(job, pair);
             if m == 0 || n == 0 {
-                let known = self.read(job, pair, self.recurrence.without_cells(m, n))?;
+                let known = self.read(job, pair, self.recurrence.empty_matrix_result(m, n))?;
                 if job.learns_pairs(job.role) {
                     observer.scored(pair, known.into());
                 }

@@ -16,7 +16,7 @@ pub(super) struct Matrix {
     known: HashMap<Cell, Known>,
     cells_left: u64,
     /// In a local alignment: values whose minimum is still to be found.
-    contest: Option<Contest>,
+    contest: Option<MinimumSearch>,
 }
 
 struct Known {
@@ -25,7 +25,7 @@ struct Known {
 }
 
 /// The search for the least value of all cells, in rounds of a few, which reveals no cell.
-struct Contest {
+struct MinimumSearch {
     /// Values in a round.
     width: usize,
     waiting: Vec<Ciphertext>,
@@ -53,7 +53,7 @@ impl Matrix {
             stairs: Staircase::new(rows, columns),
             known: HashMap::new(),
             cells_left: u64::from(rows) * u64::from(columns),
-            contest: contest.map(|width| Contest {
+            contest: contest.map(|width| MinimumSearch {
                 width,
                 waiting: Vec::new(),
                 rounds_out: 0,
@@ -108,7 +108,7 @@ impl Matrix {
     }
 }
 
-impl Contest {
+impl MinimumSearch {
     fn enter(&mut self, value: Ciphertext, cells_left: u64, progress: &mut Progress) {
         self.waiting.push(value);
         let last = cells_left == 0 && self.rounds_out == 0;

@@ -146,7 +146,7 @@ impl Recurrence {
     }
 
     /// The raw result of a pair without cells.
-    pub(super) fn without_cells(&self, rows: u32, columns: u32) -> i64 {
+    pub(super) fn empty_matrix_result(&self, rows: u32, columns: u32) -> i64 {
         let border = i128::from(self.border(rows, columns));
         self.raw(border, rows, columns).unwrap_or_default()
     }

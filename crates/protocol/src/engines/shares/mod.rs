@@ -234,11 +234,11 @@ impl StageRun<'_> {
         let (Some(cell), Some(letters)) = (self.on_shares.cell, self.letters) else {
             return Err(ProtocolError::Internal("letters have no trees"));
         };
-        let settling = scoring.settling();
-        let subtract = settling.is_some_and(|settling| settling.subtract);
+        let length_terms = scoring.length_terms();
+        let subtract = length_terms.is_some_and(|length_terms| length_terms.subtract);
         let finish = Finish {
             subtract: subtract != from_two_per_column,
-            doubled: settling.is_some_and(|settling| settling.doubled),
+            doubled: length_terms.is_some_and(|length_terms| length_terms.doubled),
             term_bits: scoring.settled_bits(self.stage.longest),
             outputs: match job.reveal {
                 Reveal::Score | Reveal::Group(_) => Outputs::Numbers,
@@ -255,7 +255,8 @@ impl StageRun<'_> {
                 Role::Host => job.own[host],
                 Role::Join => job.own[join],
             });
-            let mut term = settling.map_or(0, |settling| settling.wide_term(job.role, own));
+            let mut term =
+                length_terms.map_or(0, |length_terms| length_terms.wide_term(job.role, own));
             if from_two_per_column && job.role == Role::Host {
                 let columns = 2 * u64::from(lengths.1);
                 term = match subtract {
@@ -275,7 +276,7 @@ impl StageRun<'_> {
                 },
             };
             if lengths.0 == 0 || lengths.1 == 0 {
-                halves[place] = self.half_without_cells(&comparison, finish.outputs);
+                halves[place] = self.half_of_empty_matrix(&comparison, finish.outputs);
                 continue;
             }
             places.push(place);
@@ -289,7 +290,7 @@ impl StageRun<'_> {
     }
 
     /// This side's half for a pair with an empty scanpath: all of the output for the side whose term is the number, 0 for the other.
-    fn half_without_cells(&self, comparison: &Comparison, outputs: Outputs) -> u64 {
+    fn half_of_empty_matrix(&self, comparison: &Comparison, outputs: Outputs) -> u64 {
         let join_is_empty = comparison.columns.is_empty();
         if (self.job.role == Role::Host) != join_is_empty {
             return 0;

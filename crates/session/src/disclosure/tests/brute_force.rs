@@ -154,7 +154,7 @@ proptest! {
         let mut rows = Vec::new();
         for (number, request) in requests.iter().enumerate() {
             let (kind, overall) = KINDS[request.0];
-            let answer = GroupAnswer {
+            let answer = AnswerRequest {
                 overall,
                 by_stimulus: request.3,
                 ..asked(number as u8, kind)

@@ -21,7 +21,7 @@ fn a_participant_is_in_one_histogram() {
 
 fn told(fixture: &Fixture, key: u8, members: &[GroupMember]) -> Result<u32, DisclosureRefusal> {
     let key = [key; 32];
-    fixture.ask_for(&GroupAnswer::sizes(&key), members, LIMITS)
+    fixture.ask_for(&AnswerRequest::sizes(&key), members, LIMITS)
 }
 
 /// Participants with their groups, as sizes are about them.

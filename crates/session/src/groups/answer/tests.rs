@@ -10,7 +10,7 @@ use crate::ledger::LedgerFile;
 use crate::scanpath_limit::Limits;
 use veilpath_channel::ChannelError;
 use veilpath_metrics::{Alphabet, Cohort, Encoding};
-use veilpath_protocol::{AnswerForm, FormNumbers, GroupSizes, Reveal};
+use veilpath_protocol::{AnswerNumbers, AnswerSchema, GroupSizes, Reveal};
 
 const PAIRS: usize = 4;
 const RUN: u64 = 9;
@@ -41,12 +41,12 @@ impl Side {
                 labels: [Vec::new(), Vec::new()],
             },
             committed: None,
-            form: AnswerForm {
+            schema: AnswerSchema {
                 output: "similarity".into(),
                 unit: 1.0,
                 shifts: vec![0, 0],
                 bits: vec![64, 5],
-                numbers: FormNumbers::Test {
+                numbers: AnswerNumbers::Test {
                     question,
                     groups: vec!["host".into(), "join".into()],
                     pairs: [6, 9],
@@ -254,17 +254,17 @@ fn another_share_for_a_known_number_is_banned() {
 fn impossible_numbers_are_the_other_sides_fault() {
     let side = Side::new();
     let impossible = |numbers: [i64; 2]| {
-        let error = SessionError::from(side.group.form.answer(&numbers).unwrap_err());
+        let error = SessionError::from(side.group.schema.answer(&numbers).unwrap_err());
         assert_eq!(error.fault(), crate::Fault::PeerMisbehaves);
         // As for pairs: reported at the end, and final.
         assert!(error.is_final() && error.ban().is_none());
     };
-    assert!(side.group.form.answer(&[5, 30]).is_ok());
+    assert!(side.group.schema.answer(&[5, 30]).is_ok());
     impossible([5, 31]);
     impossible([5, -1]);
     // Only the bits that a number can have mean anything.
-    let wrapped = side.group.form.answer(&[5, 30 + (1 << 40)]).unwrap();
-    assert_eq!(wrapped, side.group.form.answer(&[5, 30]).unwrap());
+    let wrapped = side.group.schema.answer(&[5, 30 + (1 << 40)]).unwrap();
+    assert_eq!(wrapped, side.group.schema.answer(&[5, 30]).unwrap());
 }
 
 /// Whatever was agreed on, an answer whose shares were sent is not computed again.

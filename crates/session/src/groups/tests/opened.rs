@@ -137,9 +137,9 @@ fn run(engine: Engine, reveal: Reveal) -> [Opened; 2] {
         agreed.session.channel.uncounted().record = Some(during.clone());
         let agreement = &agreed.agreement;
         let (id, pairs) = (journal_id(&agreement.id, role), agreement.pairs.len());
-        let numbers = agreement.group.as_ref().map_or(0, |it| it.form.count());
+        let numbers = agreement.group.as_ref().map_or(0, |it| it.schema.count());
         let bits = agreement.group.iter().flat_map(|it| {
-            let bits = it.form.bits.iter().zip(&it.form.shifts);
+            let bits = it.schema.bits.iter().zip(&it.schema.shifts);
             bits.map(|(bits, shift)| [*bits, bits - shift])
         });
         let bits: Vec<[u32; 2]> = bits.collect();

@@ -5,7 +5,7 @@ use crate::Role;
 /// How hidden lengths (or durations, see [`super::scoring::Scoring::weight`]) enter the result: host_term(m) + join_term(n) plus or minus
 /// the number, modulo 2^width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::engines) struct Settling {
+pub(in crate::engines) struct LengthTerms {
     /// Bits of everything that is added.
     pub(in crate::engines) width: usize,
     /// Whether the number is subtracted.
@@ -26,7 +26,7 @@ pub(in crate::engines) struct Test {
     pub(in crate::engines) negated: bool,
 }
 
-impl Settling {
+impl LengthTerms {
     /// The garbler's term for one of its scanpaths.
     pub(in crate::engines) fn host_term(&self, weight: u64) -> u64 {
         self.term(self.per_host_letter * i128::from(weight) + self.constant + self.offset)

@@ -4,7 +4,7 @@ use super::{DetectedFixation, Point};
 
 /// Samples in a row: when the first and the last were, and the sum of their places.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Gathered {
+pub(super) struct SampleRun {
     onset: f64,
     offset: f64,
     samples: usize,
@@ -12,17 +12,17 @@ pub(super) struct Gathered {
     sum: (f64, f64),
 }
 
-impl Gathered {
+impl SampleRun {
     pub(super) fn new(time: f64, point: Option<Point>) -> Self {
-        let mut gathered = Self {
+        let mut run = Self {
             onset: time,
             offset: time,
             samples: 0,
             seen: 0,
             sum: (0.0, 0.0),
         };
-        gathered.add(time, point);
-        gathered
+        run.add(time, point);
+        run
     }
 
     pub(super) fn add(&mut self, time: f64, point: Option<Point>) {

@@ -10,7 +10,7 @@ use veilpath_statistics::{Contrast, p_value};
 /// Everything about an answer except its numbers. Both sides know it before anything is opened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct AnswerForm {
+pub struct AnswerSchema {
     /// The name of the output.
     pub output: String,
     /// What one unit of a number stands for.
@@ -21,13 +21,13 @@ pub struct AnswerForm {
     /// other function of the scanpaths with more bits can be opened in its place.
     pub bits: Vec<u32>,
     /// What the numbers are.
-    pub numbers: FormNumbers,
+    pub numbers: AnswerNumbers,
 }
 
 /// What the numbers of an answer are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum FormNumbers {
+pub enum AnswerNumbers {
     /// A sum for each stimulus.
     Means {
         /// The stimuli with their numbers of pairs; one without a name for all together.
@@ -82,10 +82,10 @@ pub enum FormNumbers {
     },
 }
 
-impl AnswerForm {
+impl AnswerSchema {
     /// Sets the coins of a test, which are opened after everything else is agreed on.
     pub fn set_coins(&mut self, opened: &[u8; 32]) {
-        if let FormNumbers::Test { coins, .. } = &mut self.numbers {
+        if let AnswerNumbers::Test { coins, .. } = &mut self.numbers {
             *coins = super::plan::hex(opened);
         }
     }
@@ -99,12 +99,12 @@ impl AnswerForm {
     /// How many numbers there are.
     pub fn count(&self) -> usize {
         match &self.numbers {
-            FormNumbers::Means { stimuli } => stimuli.len(),
-            FormNumbers::Groups { rows, columns } => rows.len() * columns.len(),
-            FormNumbers::Test { .. } => 2,
-            FormNumbers::Nearest { scanpaths, .. } => scanpaths.len(),
-            FormNumbers::NearestRate { .. } => 1,
-            FormNumbers::Histogram { edges, .. } => 2 * edges.len().saturating_sub(1),
+            AnswerNumbers::Means { stimuli } => stimuli.len(),
+            AnswerNumbers::Groups { rows, columns } => rows.len() * columns.len(),
+            AnswerNumbers::Test { .. } => 2,
+            AnswerNumbers::Nearest { scanpaths, .. } => scanpaths.len(),
+            AnswerNumbers::NearestRate { .. } => 1,
+            AnswerNumbers::Histogram { edges, .. } => 2 * edges.len().saturating_sub(1),
         }
     }
 
@@ -140,11 +140,11 @@ impl AnswerForm {
         let numbers = &numbers[..];
         let output = self.output.clone();
         let answer = match &self.numbers {
-            FormNumbers::Means { stimuli } => GroupAnswer::StimulusMeans(StimulusMeans {
+            AnswerNumbers::Means { stimuli } => GroupAnswer::StimulusMeans(StimulusMeans {
                 output,
                 means: sorted_means(stimuli, numbers, self.unit),
             }),
-            FormNumbers::Groups { rows, columns } => {
+            AnswerNumbers::Groups { rows, columns } => {
                 let count = |row: &(String, u32), column: &(String, u32)| {
                     u64::from(row.1) * u64::from(column.1)
                 };
@@ -168,8 +168,8 @@ impl AnswerForm {
                     intervals: Vec::new(),
                 })
             }
-            FormNumbers::Test { question, .. } => self.test(*question, numbers)?,
-            FormNumbers::Nearest {
+            AnswerNumbers::Test { question, .. } => self.test(*question, numbers)?,
+            AnswerNumbers::Nearest {
                 k,
                 groups,
                 scanpaths,
@@ -190,7 +190,7 @@ impl AnswerForm {
                     labels: labels.collect::<Option<_>>().ok_or_else(impossible)?,
                 })
             }
-            FormNumbers::NearestRate {
+            AnswerNumbers::NearestRate {
                 k,
                 groups,
                 scanpaths,
@@ -215,7 +215,7 @@ impl AnswerForm {
                     confusion: Vec::new(),
                 })
             }
-            FormNumbers::Histogram {
+            AnswerNumbers::Histogram {
                 edges,
                 pairs,
                 minimum,
@@ -243,7 +243,7 @@ impl AnswerForm {
     }
 
     fn test(&self, question: GroupQuestion, numbers: &[i64]) -> Result<GroupAnswer, ProtocolError> {
-        let FormNumbers::Test {
+        let AnswerNumbers::Test {
             groups,
             pairs: [same, different],
             coins,
@@ -293,15 +293,15 @@ impl AnswerForm {
     }
 }
 
-impl FormNumbers {
+impl AnswerNumbers {
     /// Whether a number can be negative: sums can, counts and places in a list cannot.
     pub(super) fn is_signed(&self, number: usize) -> bool {
         match self {
-            FormNumbers::Means { .. } | FormNumbers::Groups { .. } => true,
-            FormNumbers::Test { .. } => number == 0,
-            FormNumbers::Nearest { .. }
-            | FormNumbers::NearestRate { .. }
-            | FormNumbers::Histogram { .. } => false,
+            AnswerNumbers::Means { .. } | AnswerNumbers::Groups { .. } => true,
+            AnswerNumbers::Test { .. } => number == 0,
+            AnswerNumbers::Nearest { .. }
+            | AnswerNumbers::NearestRate { .. }
+            | AnswerNumbers::Histogram { .. } => false,
         }
     }
 }
