@@ -123,7 +123,7 @@ impl<'a> GroupPlan<'a> {
         let usage = value_use(question, job.pairs, terms);
         let mut values = Values::new(&job.comparison, &scoring, kinds, &all, usage)?;
         if question.orders_pairs() {
-            values = values.as_similarities();
+            values = values.into_similarities();
         }
         let pairs = shapes.iter().map(|shape| values.of_pair(shape));
         let pairs = pairs.collect::<Result<Vec<_>, _>>()?;

@@ -173,7 +173,7 @@ impl<'a> Values<'a> {
     }
 
     /// Makes larger values the more alike ones.
-    pub(crate) fn as_similarities(mut self) -> Self {
+    pub(crate) fn into_similarities(mut self) -> Self {
         self.negate = self.kind == ValueKind::Score && self.comparison.metric().is_distance();
         self
     }
