@@ -1,4 +1,5 @@
 use super::*;
+use crate::identity::hex;
 use veilpath_metrics::PairScore;
 
 const ID: [u8; 32] = [7; 32];
