@@ -75,5 +75,7 @@ fn one_fewer(entries: &mut Vec<Entry>) {
 }
 
 fn one_regrouped(entries: &mut Vec<Entry>) {
-    entries[0].group = Some("patient".into());
+    let mut first = entries.remove(0);
+    first.group = Some("patient".into());
+    entries.insert(0, first);
 }
