@@ -30,7 +30,7 @@ const LABELS: [u8; 6] = [0, 1, 0, 1, 0, 1];
 #[derive(Debug)]
 struct Opened {
     /// The messages before the computation, by tag.
-    messages: Vec<(u8, Vec<u8>)>,
+    messages: Vec<Message>,
     /// Bytes that were sent by the computation.
     computation: Vec<u8>,
     /// Pairs whose halves are among these bytes.
@@ -47,8 +47,11 @@ struct Opened {
     numbers: Vec<u64>,
 }
 
+/// A tag and the content.
+type Message = (u8, Vec<u8>);
+
 /// The first message, and the bytes after it.
-fn first_message(bytes: &[u8]) -> Option<((u8, Vec<u8>), &[u8])> {
+fn first_message(bytes: &[u8]) -> Option<(Message, &[u8])> {
     let [tag, a, b, c, d, rest @ ..] = bytes else {
         return None;
     };
@@ -58,7 +61,7 @@ fn first_message(bytes: &[u8]) -> Option<((u8, Vec<u8>), &[u8])> {
 }
 
 /// Messages up to the statements; after these come probes and the computation.
-fn messages(mut bytes: &[u8]) -> Vec<(u8, Vec<u8>)> {
+fn messages(mut bytes: &[u8]) -> Vec<Message> {
     let mut messages = Vec::new();
     while let Some((message, rest)) = first_message(bytes) {
         let is_last = message.0 == Tag::Statements as u8;
