@@ -3,9 +3,9 @@
 use crate::commands::{
     audit::AuditArgs, bench::BenchArgs, compare::CompareArgs, completions::CompletionsArgs,
     demo::DemoArgs, encode::EncodeArgs, host::HostArgs, identity::IdentityArgs, join::JoinArgs,
-    keygen::KeygenArgs, man::ManArgs, peers::PeersArgs, policy::PolicyArgs, record::RecordArgs,
-    relay::RelayArgs, report::ReportArgs, results::ResultsArgs, split::SplitArgs, stats::StatsArgs,
-    synth::SynthArgs, ui::UiArgs,
+    keygen::KeygenArgs, man::ManArgs, merge::MergeArgs, peers::PeersArgs, policy::PolicyArgs,
+    record::RecordArgs, relay::RelayArgs, report::ReportArgs, results::ResultsArgs,
+    split::SplitArgs, stats::StatsArgs, synth::SynthArgs, ui::UiArgs,
 };
 use crate::messages::Verbosity;
 use clap::{Parser, Subcommand};
@@ -52,6 +52,8 @@ pub(crate) enum Command {
     Join(JoinArgs),
     /// Connect two institutions that can only dial out, from a third machine
     Relay(RelayArgs),
+    /// Put the results of the tiles of a comparison together
+    Merge(MergeArgs),
     /// List comparisons of earlier sessions, or write the results of one again
     Results(ResultsArgs),
     /// List the peers of earlier sessions, or lift a ban

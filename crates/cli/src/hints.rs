@@ -14,9 +14,9 @@ use std::io::ErrorKind;
 use veilpath::split::SplitError;
 use veilpath::synth::SynthError;
 use veilpath::{
-    Capability, Error, GroupQuestion, JobError, MetricField, MetricOptionsError, NoEffectReason,
-    OtherFile, OutputConflict, PeersError, PolicyRefusal, PolicyRule, ProtocolError, RiskySetting,
-    Unsupported,
+    Capability, Error, GroupQuestion, JobError, MergeError, MetricField, MetricOptionsError,
+    NoEffectReason, OtherFile, OutputConflict, PeersError, PolicyRefusal, PolicyRule,
+    ProtocolError, RiskySetting, Unsupported,
 };
 
 /// The error's text, with flags for fields, and advice.
@@ -83,7 +83,14 @@ pub(crate) fn explain(error: &Error) -> String {
         }
         Error::Protocol(error) => protocol(error),
         Error::TooManyPairs { .. } => {
-            format!("{error}\n  compare parts of the cohorts, for example stimulus by stimulus")
+            format!("{error}\n  compare in parts: --tile 1/8, and so on, and `veilpath merge`")
+        }
+        Error::Merge { error: problem, .. } => match merge(problem) {
+            Some(hint) => format!("{error}\n  {hint}"),
+            None => error.to_string(),
+        },
+        Error::UnmergedTile { .. } => {
+            format!("{error}\n  `veilpath merge` puts all tiles together")
         }
         Error::WeakKey { .. } => {
             format!("{error}\n  use 2048 bits or more, or add --allow-weak-key for an experiment")
@@ -310,6 +317,23 @@ fn metric_options(error: &MetricOptionsError) -> String {
         MetricOptionsError::DnaGrid
         | MetricOptionsError::Letters(_)
         | MetricOptionsError::Table { .. } => error.to_string(),
+    }
+}
+
+/// Advice for tiles that cannot be put together.
+fn merge(error: &MergeError) -> Option<&'static str> {
+    match error {
+        MergeError::Missing { .. } => {
+            Some("run the commands of these tiles, and name their files, too")
+        }
+        MergeError::Incomplete { .. } => {
+            Some("run the commands of this tile again: they continue where it stopped")
+        }
+        MergeError::OtherCount { .. } | MergeError::OtherPlan { .. } => {
+            Some("all tiles need the same files and options, and the same K in --tile I/K")
+        }
+        MergeError::Conflict { .. } => Some("find out which of the two is right"),
+        _ => None,
     }
 }
 

@@ -53,6 +53,7 @@ fn main() -> ExitCode {
         Command::Bench(args) => commands::bench::run(&args),
         Command::Audit(args) => commands::audit::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
+        Command::Merge(args) => commands::merge::run(&args),
         Command::Man(args) => commands::man::run(&args),
         Command::Ui(args) => commands::ui::run(&args),
     })

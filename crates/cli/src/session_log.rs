@@ -254,6 +254,7 @@ fn agreed_json(summary: &AgreementSummary) -> Value {
         "host_scanpaths": summary.host_scanpaths,
         "join_scanpaths": summary.join_scanpaths,
         "pairs": summary.pairs,
+        "tile": summary.tile,
         "pairs_from_journal": summary.from_journal,
         "cells": summary.cells,
         "unpaired": summary.unpaired,

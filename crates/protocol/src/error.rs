@@ -182,6 +182,11 @@ pub enum JobError {
         /// The most there can be.
         most: u64,
     },
+    /// An answer about groups is about all pairs at once.
+    #[error(
+        "an answer about groups has no tiles: it is about all pairs at once, and the results of a part of them are not revealed"
+    )]
+    TileOfGroupAnswer,
     /// A scanpath is longer than an engine can compare.
     #[error("a scanpath is too long")]
     ScanpathTooLong,

@@ -17,6 +17,7 @@ mod group_question;
 mod limit;
 mod local;
 mod memory;
+mod merge;
 mod outcome;
 mod pair_store;
 mod pairs;
@@ -26,6 +27,7 @@ mod reveal;
 mod risk;
 mod spec;
 mod statistics;
+mod tile;
 
 pub use cancel::CancelToken;
 pub use engine_choice::{EngineChoice, ProvenEstimates, TreeLevels, UnknownTreeLevels};
@@ -46,8 +48,9 @@ pub use group_answer::{
 };
 pub use group_question::{GroupQuestion, UnknownQuestion};
 pub use limit::DefaultLimit;
-pub use local::{compare_locally, compare_locally_with_coins};
+pub use local::{compare_locally, compare_locally_with_coins, compare_tile_locally};
 pub use memory::{JobSize, SideSize};
+pub use merge::{MergeError, merge};
 pub use outcome::{Cost, Label, Outcome, ResultRow, Revealed};
 pub use pair_store::{PairStore, Refused};
 pub use pairs::{
@@ -62,4 +65,5 @@ pub use reveal::{Answer, Reveal};
 pub use risk::{MAX_TABLE_STEPS, RiskySetting, risky_settings};
 pub use spec::{Capability, MAX_PADDING, RevealTo, Spec, SpecError, Unsupported};
 pub use statistics::{AnswerNumbers, AnswerSchema, GroupInputs, GroupPlan, GroupSizes, GroupWork};
+pub use tile::{MAX_TILES, PairBlocks, PlanTile, Tile, TileError, tile_lengths};
 pub use veilpath_paillier::{KeySize, SecretKey};

@@ -6,8 +6,8 @@ mod group;
 
 use crate::outcome::labels;
 use crate::{
-    Cost, Engine, Job, JobError, Misbehaviour, Observer, Outcome, ProtocolError, Results, Role,
-    Spec,
+    Cost, Engine, Job, JobError, Misbehaviour, Observer, Outcome, PairBlocks, ProtocolError,
+    Results, Role, Spec, Tile, tile_lengths,
 };
 use veilpath_channel::{Counted, memory_pair};
 use veilpath_metrics::{Cohort, Scanpath};
@@ -25,6 +25,22 @@ pub fn compare_locally(
     compare_locally_with_coins(spec, a, b, *group::default_coins().bytes(), observer)
 }
 
+/// One tile of the same comparison. An answer about groups has no tiles.
+pub fn compare_tile_locally(
+    spec: Spec,
+    a: &Cohort,
+    b: &Cohort,
+    tile: Tile,
+    observer: &dyn Observer,
+) -> Result<Outcome, ProtocolError> {
+    if spec.reveal.group_question().is_some() {
+        return Err(ProtocolError::Job(JobError::TileOfGroupAnswer));
+    }
+    let lengths = [a, b].map(|cohort| tile_lengths(&spec, cohort));
+    let blocks = PairBlocks::of(spec.pairs, a, b).tile([&lengths[0], &lengths[1]], tile);
+    run(spec, [a, b], &blocks, [0; 32], observer)
+}
+
 /// The same, with the permutations of these coins in a test of groups: those of a private test give its p value again.
 pub fn compare_locally_with_coins(
     spec: Spec,
@@ -33,16 +49,26 @@ pub fn compare_locally_with_coins(
     coins: [u8; 32],
     observer: &dyn Observer,
 ) -> Result<Outcome, ProtocolError> {
-    let count = crate::count_pairs(spec.pairs, a, b);
-    if count.pairs > crate::MAX_PAIRS {
+    let blocks = PairBlocks::of(spec.pairs, a, b);
+    run(spec, [a, b], &blocks, coins, observer)
+}
+
+fn run(
+    spec: Spec,
+    [a, b]: [&Cohort; 2],
+    blocks: &PairBlocks,
+    coins: [u8; 32],
+    observer: &dyn Observer,
+) -> Result<Outcome, ProtocolError> {
+    if blocks.pairs() > crate::MAX_PAIRS {
         return Err(ProtocolError::Job(JobError::TooManyPairs {
-            pairs: count.pairs,
+            pairs: blocks.pairs(),
             most: crate::MAX_PAIRS,
         }));
     }
     spec.check()?;
-    let cells = spec.cells(&count);
-    let pairs = crate::pairs_of(spec.pairs, a, b);
+    let pairs = blocks.list();
+    let cells = spec.cells(&blocks.count(a, b));
     if spec.metric.needs_fixations() {
         return fixations::compare(spec, [a, b], &pairs, observer);
     }
@@ -86,6 +112,7 @@ pub fn compare_locally_with_coins(
         a: labels(a),
         b: labels(b),
         pairs: pairs.len() as u64,
+        tile: None,
         results: Results::of_answers(spec.outputs(), answers),
         answers: Vec::new(),
         error_bound: spec.error_bound(),

@@ -1,6 +1,6 @@
 //! What a comparison gives: answers, what they cost, and what was revealed to whom.
 
-use crate::{GroupAnswer, PairResult, Results, Spec, Value};
+use crate::{GroupAnswer, PairResult, PlanTile, Results, Spec, Value};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use veilpath_channel::Traffic;
@@ -22,6 +22,8 @@ pub struct Outcome {
     pub b: Vec<Label>,
     /// How many pairs the comparison has, even where this side does not get their results.
     pub pairs: u64,
+    /// Which part of a plan this is; `None` for all of it. [`merge`](crate::merge()) puts the parts together.
+    pub tile: Option<PlanTile>,
     /// The numbers of every pair; none where they are for the other side only, and not all where a session was interrupted.
     pub results: Results,
     /// What came out about groups.

@@ -120,7 +120,7 @@ fn sizes(cohort: &Cohort, by_stimulus: bool) -> HashMap<Option<&str>, (usize, u6
     sizes
 }
 
-fn by_stimulus(rule: PairRule, a: &Cohort, b: &Cohort) -> bool {
+pub(crate) fn by_stimulus(rule: PairRule, a: &Cohort, b: &Cohort) -> bool {
     rule == PairRule::SameStimulus && a.has_stimuli() && b.has_stimuli()
 }
 

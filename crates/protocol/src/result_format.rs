@@ -6,6 +6,7 @@
 //!  "cohorts": [{"name": "Clinic", "scanpaths": [{"participant": "P1", "stimulus": "cows"}, …]}, {…}],
 //!  "one_cohort": false,                        whether both sides are the same cohort
 //!  "pairs": 812,                               how many pairs the comparison has
+//!  "tile": {"tile": "3/8", "plan": "5d0f…", "pairs": 6496},   only where this is a part of a plan: which one, of which plan
 //!  "error_bound": 0.00051,                     how far a score can be from double precision; only where numbers are rounded
 //!  "fixation_rounding": {…},                   only where fixations are rounded to letters: to what, and how far they move
 //!  "complete": false,                          only where a session was interrupted and results are missing
@@ -164,6 +165,11 @@ pub enum ResultFormatError {
     /// The file does not say truly whether results are missing.
     #[error("\"complete\" must be false where results are missing, and is left out otherwise")]
     Completeness,
+    /// The tile is not one of a plan with at least its pairs.
+    #[error(
+        "\"tile\" must name a plan by 64 hexadecimal digits, with at least as many pairs as the tile"
+    )]
+    Tile,
     /// The error bound is negative, or not a number.
     #[error(
         "\"error_bound\" must be a number that is not negative, and is left out where nothing is rounded"

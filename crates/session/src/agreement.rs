@@ -29,7 +29,7 @@ use std::time::Duration;
 use veilpath_channel::Channel;
 use veilpath_metrics::text::is_printable;
 use veilpath_metrics::{Alphabet, Encoding, Grid};
-use veilpath_protocol::{Engine, EngineChoice, Role, Spec, check_encoding};
+use veilpath_protocol::{Engine, EngineChoice, Role, Spec, Tile, check_encoding};
 
 /// The field of a [`Difference`] in the version of the protocol.
 pub const PROTOCOL_VERSION_FIELD: &str = "protocol version";
@@ -42,6 +42,12 @@ const METRIC: &str = "metric.name";
 
 /// The field of a [`Difference`] in the engine; in terms, the name of an engine that has no settings.
 pub const ENGINE_FIELD: &str = "engine";
+
+/// The field of a [`Difference`] in the number of tiles.
+pub const TILES_FIELD: &str = "tiles";
+
+/// The field of a [`Difference`] in the tile of the session.
+pub const TILE_FIELD: &str = "tile";
 
 /// The name of an open choice between the proven engines.
 const AUTO: &str = EngineChoice::AUTO;
@@ -160,11 +166,15 @@ pub(crate) struct Terms {
     /// journal is never continued with another cohort.
     pub(crate) cohort_tag: String,
     pub(crate) estimate_only: bool,
+    /// The number of the tile, where the session is about one. The number of tiles is a field of the plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) tile: Option<u32>,
 }
 
 impl Terms {
     pub(crate) fn new(
         spec: &Spec,
+        tile: Option<Tile>,
         roster: &Roster,
         cohort_tag: String,
     ) -> Result<Self, SessionError> {
@@ -174,6 +184,9 @@ impl Terms {
         flatten("", &value, &mut fields);
         // The encoding has its own rule: a cohort without encoding settings is compatible with any.
         fields.retain(|name, _| !name.starts_with("encoding."));
+        if let Some(tile) = tile {
+            fields.insert(TILES_FIELD.into(), tile.count().to_string());
+        }
         Ok(Self {
             fields,
             encoding: spec.encoding.clone(),
@@ -182,6 +195,7 @@ impl Terms {
             id_bytes: roster.id_bytes(),
             cohort_tag,
             estimate_only: false,
+            tile: tile.map(Tile::index),
         })
     }
 
@@ -224,9 +238,17 @@ impl Terms {
                 ours: value(self, name),
                 theirs: value(theirs, name),
             });
+        let tile = |terms: &Terms| terms.tile.map_or(ABSENT.into(), |tile| tile.to_string());
+        let same_tiles = self.fields.get(TILES_FIELD) == theirs.fields.get(TILES_FIELD);
+        let tiles = (same_tiles && self.tile != theirs.tile).then(|| Difference {
+            field: TILE_FIELD.into(),
+            ours: tile(self),
+            theirs: tile(theirs),
+        });
         engine
             .into_iter()
             .chain(others)
+            .chain(tiles)
             .chain(encoding.into_iter().map(|(name, ours, theirs)| Difference {
                 field: format!("encoding.{}", sanitize(name)),
                 ours: sanitize(ours),

@@ -8,16 +8,20 @@ use crate::roster::{Parties, Roster};
 use ring::digest::{Context, SHA256};
 use ring::rand::{SecureRandom, SystemRandom};
 use veilpath_metrics::Cohort;
-use veilpath_protocol::{Role, Spec};
+use veilpath_protocol::{Role, Spec, Tile};
 
-/// The id of one side's journal: the two sides of an agreement have different ones, also for the same user.
-pub(crate) fn journal_id(agreement: &[u8; 32], role: Role) -> [u8; 32] {
+/// The id of one side's journal: the two sides of an agreement have different ones, also for the same user, and so have its tiles.
+pub(crate) fn journal_id(agreement: &[u8; 32], role: Role, tile: Option<Tile>) -> [u8; 32] {
     let mut context = Context::new(&SHA256);
     context.update(agreement);
     context.update(match role {
         Role::Host => b"host",
         Role::Join => b"join",
     });
+    if let Some(tile) = tile {
+        context.update(b"tile");
+        context.update(&tile.index().to_le_bytes());
+    }
     let mut id = [0; 32];
     id.copy_from_slice(context.finish().as_ref());
     id
@@ -31,6 +35,16 @@ pub(crate) fn journal_name(id: &[u8; 32]) -> String {
 /// An authentication tag of a cohort's content, under the key of its owner. It includes groups if the plan is about them.
 pub(crate) fn cohort_tag(cohort: &Cohort, identity: &Identity, with_groups: bool) -> String {
     let mut context = Context::new(&SHA256);
+    update_with(&mut context, cohort, with_groups);
+    #[cfg(test)]
+    if let Some(forged) = FORGED_TAG.with_borrow(Clone::clone) {
+        return forged;
+    }
+    hex(&identity.tag("cohort", &[context.finish().as_ref()]))
+}
+
+/// Adds the content of a cohort.
+fn update_with(context: &mut Context, cohort: &Cohort, with_groups: bool) {
     for entry in &cohort.entries {
         let group = with_groups.then_some(entry.group.as_ref());
         let ids = [Some(&entry.participant), entry.stimulus.as_ref()];
@@ -45,11 +59,6 @@ pub(crate) fn cohort_tag(cohort: &Cohort, identity: &Identity, with_groups: bool
             context.update(&letter.to_le_bytes());
         }
     }
-    #[cfg(test)]
-    if let Some(forged) = FORGED_TAG.with_borrow(Clone::clone) {
-        return forged;
-    }
-    hex(&identity.tag("cohort", &[context.finish().as_ref()]))
 }
 
 #[cfg(test)]
@@ -88,6 +97,35 @@ pub(crate) fn run_tag(agreement: &[u8; 32], host: &str, join: &str) -> u64 {
     let mut tag = [0; 8];
     tag.copy_from_slice(&context.finish().as_ref()[..8]);
     u64::from_le_bytes(tag)
+}
+
+/// The id of a plan between two cohorts on this machine, for the tiles that it is cut into: a digest of both and of everything else.
+pub fn local_plan_id(
+    spec: &Spec,
+    tiles: u32,
+    cohorts: [&Cohort; 2],
+) -> Result<String, SessionError> {
+    let mut context = Context::new(&SHA256);
+    let spec = serde_json::to_vec(spec);
+    let spec = spec.map_err(|error| InternalError::Serialise(error.to_string()))?;
+    context.update(b"veilpath plan of two cohorts 1");
+    context.update(&tiles.to_le_bytes());
+    context.update(&(spec.len() as u64).to_le_bytes());
+    context.update(&spec);
+    for cohort in cohorts {
+        context.update(&(cohort.entries.len() as u64).to_le_bytes());
+        update_with(&mut context, cohort, false);
+        for fixations in cohort.entries.iter().filter_map(|it| it.fixations.as_ref()) {
+            context.update(&(fixations.len() as u64).to_le_bytes());
+            for fixation in fixations.list() {
+                let start = fixation.start.unwrap_or(f64::NAN);
+                for number in [fixation.x, fixation.y, start, fixation.duration] {
+                    context.update(&number.to_bits().to_le_bytes());
+                }
+            }
+        }
+    }
+    Ok(hex(context.finish().as_ref()))
 }
 
 /// The id of a plan: a digest of everything that was agreed on, the same on both sides.

@@ -12,6 +12,8 @@
 //! With some engines a peer that cheats can get answers about any scanpath of this side, whichever one is compared. Under the default
 //! limit such a comparison counts for all scanpaths. A limit set by this side's user counts the comparisons of each scanpath separately.
 //!
+//! All tiles of a plan are one agreement: the limits are about their sum, before the first of them starts and at every comparison.
+//!
 //! A peer that was caught cheating is banned: no later session with it gets beyond its first messages until this side's user
 //! lifts the ban.
 //!
@@ -26,6 +28,7 @@ use crate::locked_file::{EXTENSION, LockedFile, Stored};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use veilpath_protocol::Tile;
 
 pub(crate) use account::{Account, LimitsInForce, Totals};
 
@@ -120,6 +123,26 @@ fn saturating_sum<'a>(counts: impl Iterator<Item = &'a u64>) -> u64 {
 /// The name of an agreement or plan in the ledger.
 fn key(id: &[u8; 32]) -> String {
     hex(&id[..16])
+}
+
+/// What separates the name of an agreement from the number of one of its tiles.
+const TILE: char = '/';
+
+/// The name of an agreement or of one of its tiles in the ledger. Tiles have counts of their own: several may run at a time, and
+/// each is compared with its own journal. Limits are about their sum.
+fn tile_key(agreement: &[u8; 32], tile: Option<Tile>) -> String {
+    match tile {
+        None => key(agreement),
+        Some(tile) => format!("{}{TILE}{}", key(agreement), tile.index()),
+    }
+}
+
+fn is_tile(key: &str) -> bool {
+    key.contains(TILE)
+}
+
+fn of_same_agreement(one: &str, other: &str) -> bool {
+    one.split(TILE).next() == other.split(TILE).next()
 }
 
 /// Whether the content of a file is a ledger, for fuzzing.

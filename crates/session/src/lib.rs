@@ -62,11 +62,12 @@ mod throttle;
 mod tls;
 
 pub use acceptor::{Acceptor, Incoming};
-pub use agreement::{AlphabetInfo, ENGINE_FIELD, PROTOCOL_VERSION_FIELD};
+pub use agreement::{AlphabetInfo, ENGINE_FIELD, PROTOCOL_VERSION_FIELD, TILE_FIELD, TILES_FIELD};
 pub use channel::{ChannelStop, SecureChannel};
 pub use checksummed::ChecksummedChannel;
 pub use connect::{Listener, check_address, join, join_unless};
 pub use date::{date, date_and_time, now};
+pub use digests::local_plan_id;
 pub use disclosure::{
     AnswerRequest, Charge, DisclosureLedger, DisclosureLimits, DisclosureRefusal, GroupMember,
     Withdrawn,
@@ -78,7 +79,7 @@ pub use error::{
 };
 pub use host_key::HostKey;
 pub use identity::{Fingerprint, FingerprintError, Identity};
-pub use loopback::compare_on_loopback;
+pub use loopback::{compare_on_loopback, compare_tile_on_loopback};
 pub use memory::memory_per_session;
 pub use peer_server::{Handler, PeerConnection, PeerServer, PeerState, SessionFailure};
 pub use pinned_agreement::PinnedAgreement;

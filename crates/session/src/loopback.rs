@@ -13,7 +13,7 @@ use crate::{
 use std::net::TcpStream;
 use std::time::Duration;
 use veilpath_metrics::Cohort;
-use veilpath_protocol::{Observer, Outcome, ProtocolError, Role, Spec};
+use veilpath_protocol::{Observer, Outcome, ProtocolError, Role, Spec, Tile};
 
 /// The host listens where nobody outside this machine can reach it, and nobody on it has an expected key.
 const ADDRESS: &str = "127.0.0.1:0";
@@ -31,6 +31,17 @@ pub fn compare_on_loopback(
     spec: &Spec,
     key: Option<HostKey>,
     cohorts: [&Cohort; 2],
+    observers: [&dyn Observer; 2],
+) -> Result<Outcome, SessionError> {
+    compare_tile_on_loopback(spec, key, cohorts, None, observers)
+}
+
+/// The same for one tile of the plan, or for all of it.
+pub fn compare_tile_on_loopback(
+    spec: &Spec,
+    key: Option<HostKey>,
+    cohorts: [&Cohort; 2],
+    tile: Option<Tile>,
     observers: [&dyn Observer; 2],
 ) -> Result<Outcome, SessionError> {
     let identities = [Identity::ephemeral()?, Identity::ephemeral()?];
@@ -56,6 +67,7 @@ pub fn compare_on_loopback(
             answers_per_partner: u32::MAX,
         },
         memory: None,
+        tile,
         key,
     };
     let (host, joining) = std::thread::scope(|scope| {

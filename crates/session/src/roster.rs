@@ -19,7 +19,7 @@ use std::collections::{HashMap, HashSet};
 use veilpath_channel::Channel;
 use veilpath_metrics::text::is_printable;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Scanpath};
-use veilpath_protocol::{Label, PairRule, Role, count_pairs, pairs_of};
+use veilpath_protocol::{Label, PairBlocks, PairRule, Role, Tile};
 
 /// Bytes of rows after which a message is sent.
 const MESSAGE_BYTES: usize = 512 << 10;
@@ -326,16 +326,35 @@ pub(crate) fn labels_of_both(
     }
 }
 
-/// The pairs of two rosters, if there are not too many and `fits` accepts their number.
-pub(crate) fn pairs(
+/// All pairs of two rosters, as blocks.
+pub(crate) fn blocks(
     rule: PairRule,
     host: &Roster,
     join: &Roster,
     parties: &Parties,
-    fits: impl FnOnce(u64) -> Result<(), Limit>,
-) -> Result<Vec<(usize, usize)>, SessionError> {
-    let (a, b) = (host.outline(parties), join.outline(parties));
-    let count = count_pairs(rule, &a, &b).pairs;
+) -> PairBlocks {
+    PairBlocks::of(rule, &host.outline(parties), &join.outline(parties))
+}
+
+/// The pairs of a plan or of one of its tiles, if there are not too many and `fits` accepts them. A tile may be empty, a plan may not.
+pub(crate) fn pairs(
+    plan: &PairBlocks,
+    host: &Roster,
+    join: &Roster,
+    tile: Option<Tile>,
+    fits: impl FnOnce(&PairBlocks) -> Result<(), Limit>,
+) -> Result<PairBlocks, SessionError> {
+    if plan.pairs() == 0 {
+        return Err(Limit::NoPairs.into());
+    }
+    let pairs = match tile {
+        None => plan.clone(),
+        Some(tile) => {
+            let [host, join] = [host, join].map(|roster| roster.lengths().collect::<Vec<_>>());
+            plan.clone().tile([&host, &join], tile)
+        }
+    };
+    let count = pairs.pairs();
     if count > MAX_PAIRS {
         return Err(Limit::TooManyPairs {
             pairs: count,
@@ -343,11 +362,8 @@ pub(crate) fn pairs(
         }
         .into());
     }
-    if count == 0 {
-        return Err(Limit::NoPairs.into());
-    }
-    fits(count)?;
-    Ok(pairs_of(rule, &a, &b))
+    fits(&pairs)?;
+    Ok(pairs)
 }
 
 #[cfg(test)]

@@ -317,6 +317,7 @@ impl Agreement {
             a,
             b,
             pairs: self.pairs.len() as u64,
+            tile: self.plan_tile(),
             results: Results::new(spec.outputs()),
             answers: Vec::new(),
             error_bound: spec.error_bound(),

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use veilpath_channel::{ChannelError, Counted};
 use veilpath_metrics::Cohort;
-use veilpath_protocol::{Link, ProtocolError, Role, Spec};
+use veilpath_protocol::{Link, PairBlocks, ProtocolError, Role, Spec, Tile};
 
 mod negotiate;
 mod open_records;
@@ -76,6 +76,8 @@ pub struct Proposal {
     pub disclosure: DisclosureLimits,
     /// The most memory that this side may use, in bytes.
     pub memory: Option<u64>,
+    /// The part of the plan to compute; `None` for all of it. All tiles of a plan are one agreement.
+    pub tile: Option<Tile>,
     /// The host's own key, for an engine that takes one; without it, a new one is made for this session.
     pub key: Option<HostKey>,
 }
@@ -100,7 +102,10 @@ pub(crate) struct Agreement {
     pub(crate) parties: Parties,
     pub(crate) host: Roster,
     pub(crate) join: Roster,
+    /// The pairs of this session: of the plan, or of one of its tiles.
     pub(crate) pairs: Vec<(usize, usize)>,
+    /// The pairs of the whole plan.
+    pub(crate) blocks: PairBlocks,
     /// The matrix cells of each pair.
     pub(crate) cells: Vec<u64>,
     pub(crate) journal: Journal,
@@ -191,7 +196,7 @@ impl Session {
         state_dir: Option<&StateDir>,
         on_wait: &mut dyn FnMut(u64),
     ) -> Result<AgreedSession, SessionError> {
-        proposal.spec.check()?;
+        proposal.check()?;
         match self.negotiate(proposal, state_dir, on_wait) {
             Ok(agreement) => Ok(AgreedSession {
                 session: self,

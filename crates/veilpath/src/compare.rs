@@ -4,10 +4,12 @@ use crate::progress::CellObserver;
 use crate::{Error, EventSink, PlannedComparison};
 use std::str::FromStr;
 use std::time::Instant;
+use veilpath_metrics::Cohort;
 use veilpath_protocol::{
-    Cost, Engine, Outcome, Spec, compare_locally, compare_locally_with_coins, count_pairs,
+    Cost, Engine, Observer, Outcome, PairBlocks, PlanTile, Spec, Tile, compare_locally,
+    compare_locally_with_coins, compare_tile_locally, count_pairs, tile_lengths,
 };
-use veilpath_session::{HostKey, compare_on_loopback};
+use veilpath_session::{HostKey, compare_tile_on_loopback, local_plan_id};
 
 /// Options for running a planned comparison.
 #[derive(Clone, Debug, Default)]
@@ -64,14 +66,18 @@ fn run(
     if options.coins.is_some() && !takes_coins(spec) {
         return Err(Error::NoUseForCoins);
     }
-    let cells = spec.cells(&count_pairs(spec.pairs, a, b));
+    let cells = match planned.tile {
+        None => spec.cells(&count_pairs(spec.pairs, a, b)),
+        Some(tile) => spec.cells(&tile_blocks(spec, a, b, tile).count(a, b)),
+    };
     let observer = CellObserver::new(cells, events);
     let mut outcome = match spec.engine {
         Engine::Plain => {
             let start = Instant::now();
-            let mut outcome = match options.coins {
-                None => compare_locally(spec.clone(), a, b, &observer)?,
-                Some(TestCoins(coins)) => {
+            let mut outcome = match (planned.tile, options.coins) {
+                (Some(tile), _) => compare_tile_locally(spec.clone(), a, b, tile, &observer)?,
+                (None, None) => compare_locally(spec.clone(), a, b, &observer)?,
+                (None, Some(TestCoins(coins))) => {
                     compare_locally_with_coins(spec.clone(), a, b, coins, &observer)?
                 }
             };
@@ -85,13 +91,27 @@ fn run(
             outcome
         }
         Engine::Paillier(_) | Engine::Garbled | Engine::Shares => {
-            compare_on_loopback(spec, options.key, [a, b], [&observer, &()])
+            let observers: [&dyn Observer; 2] = [&observer, &()];
+            compare_tile_on_loopback(spec, options.key, [a, b], planned.tile, observers)
                 .map_err(Error::Loopback)?
         }
     };
     // A copy without header lines is the same cohort.
     outcome.one_cohort = a.entries == b.entries;
+    outcome.tile = match planned.tile {
+        None => None,
+        Some(tile) => Some(PlanTile {
+            tile,
+            plan: local_plan_id(spec, tile.count(), [a, b])?,
+            pairs: count_pairs(spec.pairs, a, b).pairs,
+        }),
+    };
     Ok(outcome)
+}
+
+fn tile_blocks(spec: &Spec, a: &Cohort, b: &Cohort, tile: Tile) -> PairBlocks {
+    let [first, second] = [a, b].map(|cohort| tile_lengths(spec, cohort));
+    PairBlocks::of(spec.pairs, a, b).tile([&first, &second], tile)
 }
 
 /// Whether coins can be given. Between two sides both draw them together.

@@ -121,6 +121,7 @@ fn quick_part(whole: PlannedComparison) -> PlannedComparison {
             }
         };
         PlannedComparison {
+            tile: None,
             a: part_of(&whole.a),
             b: part_of(&whole.b),
             spec: whole.spec.clone(),

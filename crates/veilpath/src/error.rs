@@ -11,7 +11,9 @@ use std::io;
 use std::path::PathBuf;
 use veilpath_encode::ReadError;
 use veilpath_metrics::{Alphabet, MetricError};
-use veilpath_protocol::{MAX_PAIRS, ProtocolError, ResultFormatError, RiskySetting, SpecError};
+use veilpath_protocol::{
+    MAX_PAIRS, MergeError, ProtocolError, ResultFormatError, RiskySetting, SpecError, Tile,
+};
 use veilpath_session::{
     Fault as SessionFault, Fingerprint, PolicyError, PolicyRefusal, SessionError,
 };
@@ -229,6 +231,22 @@ pub enum Error {
     TooManyPairs {
         /// How many.
         pairs: u64,
+    },
+    /// Tiles cannot be put together.
+    #[error("{}{error}", file.as_ref().map_or_else(String::new, |file| format!("{file}: ")))]
+    Merge {
+        /// The file that the error is about, if it is about one.
+        file: Option<String>,
+        /// Why.
+        error: MergeError,
+    },
+    /// A tile in place of the result of a whole plan.
+    #[error("{file}: this is tile {tile} of a plan, and not all of its results")]
+    UnmergedTile {
+        /// The file.
+        file: String,
+        /// The tile.
+        tile: Tile,
     },
     /// A comparison with both roles on this machine failed.
     #[error(transparent)]

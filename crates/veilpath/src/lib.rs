@@ -97,6 +97,7 @@ mod invitation;
 mod job;
 mod key_pair;
 mod local_cohort;
+mod merge;
 mod metric;
 mod named_plan;
 mod outcome;
@@ -126,6 +127,7 @@ pub use invitation::{Invitation, InvitationError};
 pub use job::Job;
 pub use key_pair::{KeyPairOptions, generate_key_pair};
 pub use local_cohort::LocalCohort;
+pub use merge::merge_files;
 pub use metric::{
     DivideBy, MeasureOptions, MetricField, MetricName, MetricOptions, MetricOptionsError,
     NoEffectReason, PointsChoice, SubstitutionChoice, UnknownChoice, UnknownName,
@@ -154,9 +156,9 @@ pub use veilpath_metrics::{
 pub use veilpath_paillier::{Error as PaillierError, KeySize};
 pub use veilpath_protocol::{
     CancelToken, Capability, Engine, EngineChoice, Estimate, FixationRounding, GroupQuestion,
-    JobError, Link, MAX_PADDING, MAX_TEXT_BYTES, Outcome, PaillierOptions, PairRule, PairRuleError,
-    ProtocolError, ProvenEstimates, ResultFormatError, Reveal, RevealTo, Revealed, RiskySetting,
-    Role, Spec, SpecError, TreeLevels, Unsupported,
+    JobError, Link, MAX_PADDING, MAX_TEXT_BYTES, MergeError, Outcome, PaillierOptions, PairRule,
+    PairRuleError, PlanTile, ProtocolError, ProvenEstimates, ResultFormatError, Reveal, RevealTo,
+    Revealed, RiskySetting, Role, Spec, SpecError, Tile, TileError, TreeLevels, Unsupported, merge,
 };
 pub use veilpath_report::document::Document;
 pub use veilpath_report::{plan::in_words as plan_in_words, table, units};
@@ -170,5 +172,6 @@ pub use veilpath_session::{
     PeerState, Policy, PolicyError, PolicyPartner, PolicyProblem, PolicyRefusal, PolicyRule,
     PolicyTexts, RecordComparison, RecordEntry, RecordLine, RecordProblem, RelayEvent,
     RelayOptions, RelayProblem, ScanpathLimit, SessionError, SessionFailure, SharesObstacle,
-    SignedRecord, StateDir, Step, StoredComparison, UsageError, Withdrawn, disable_core_dumps,
+    SignedRecord, StateDir, Step, StoredComparison, TILE_FIELD, TILES_FIELD, UsageError, Withdrawn,
+    disable_core_dumps,
 };

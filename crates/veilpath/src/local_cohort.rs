@@ -8,7 +8,7 @@ use crate::plan::{has_groups, refuse_empty};
 use crate::{Error, EventSink, PlanOptions};
 use veilpath_encode::RawCohort;
 use veilpath_metrics::{Alphabet, Cohort, Metric, Notation};
-use veilpath_protocol::{DefaultLimit, EngineChoice, Reveal, Role, Spec};
+use veilpath_protocol::{DefaultLimit, EngineChoice, Reveal, Role, Spec, Tile};
 use veilpath_session::AlphabetInfo;
 
 /// One institution's cohort and options, before the notation of the other side's letters is known.
@@ -31,6 +31,7 @@ pub struct LocalCohort {
 impl LocalCohort {
     /// Finds all errors in this side's file and options that do not depend on the other side.
     pub fn new(file: RawCohort, options: PlanOptions) -> Result<Self, Error> {
+        options.refuse_tile()?;
         let mut info = alphabet_info(&file, &options)?;
         let file_declares = file.declares_letters(options.notation);
         let grid = options.metric.grid;
@@ -72,6 +73,11 @@ impl LocalCohort {
     /// What is revealed.
     pub(crate) fn reveal(&self) -> Reveal {
         self.options.reveal
+    }
+
+    /// The part of the plan to compute, if it is a part.
+    pub(crate) fn tile(&self) -> Option<Tile> {
+        self.options.tile
     }
 
     /// The metric and the alphabet, as this side knows them before it connects.

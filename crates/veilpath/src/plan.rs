@@ -10,10 +10,10 @@ use veilpath_encode::RawCohort;
 use veilpath_metrics::{Cohort, DEFAULT_PRECISION, Entry, Metric, Notation};
 use veilpath_paillier::{KeySize, SecretKey};
 use veilpath_protocol::{
-    Engine, EngineChoice, GroupQuestion, GroupWork, JobSize, Link, MAX_PAIRS, PairCount, PairRule,
-    Reveal, RevealTo, SideSize, Spec, Work, count_pairs,
+    Engine, EngineChoice, GroupQuestion, GroupWork, JobError, JobSize, Link, MAX_PAIRS, PairCount,
+    PairRule, ProtocolError, Reveal, RevealTo, SideSize, Spec, Tile, Work, count_pairs,
 };
-use veilpath_session::{EngineReason, EngineSummary, HostKey};
+use veilpath_session::{EngineReason, EngineSummary, HostKey, SessionError, UsageError};
 
 /// What to compute and what to reveal.
 #[derive(Clone, Debug)]
@@ -34,6 +34,8 @@ pub struct PlanOptions {
     pub reveal_to: RevealTo,
     /// The length that every scanpath appears to have to the other side; `None` if it sees the real lengths.
     pub pad_to: Option<u32>,
+    /// The part of the plan to compute; `None` for all of it.
+    pub tile: Option<Tile>,
 }
 
 /// Two cohorts in one alphabet, and the plan for comparing them.
@@ -47,6 +49,8 @@ pub struct PlannedComparison {
     pub spec: Spec,
     /// How the engine was chosen, if the options left it open.
     pub chosen: Option<EngineSummary>,
+    /// The part of the plan to compute; `None` for all of it.
+    pub tile: Option<Tile>,
 }
 
 impl PlanOptions {
@@ -61,6 +65,21 @@ impl PlanOptions {
             reveal: Reveal::Score,
             reveal_to: RevealTo::Both,
             pad_to: None,
+            tile: None,
+        }
+    }
+
+    /// Refuses a tile of what cannot be computed in parts.
+    pub(crate) fn refuse_tile(&self) -> Result<(), Error> {
+        if self.tile.is_none() {
+            return Ok(());
+        }
+        if self.reveal.group_question().is_some() {
+            return Err(ProtocolError::from(JobError::TileOfGroupAnswer).into());
+        }
+        match self.engine {
+            EngineChoice::Auto => Err(SessionError::from(UsageError::TileWithoutEngine).into()),
+            EngineChoice::Fixed(_) => Ok(()),
         }
     }
 
@@ -176,6 +195,7 @@ pub fn plan(
     options: &PlanOptions,
     events: &dyn EventSink,
 ) -> Result<PlannedComparison, Error> {
+    options.refuse_tile()?;
     let notation = options.notation;
     let [own, other] = files.map(|file| alphabet_info(file, options));
     let (own, other) = (own?, other?);
@@ -202,7 +222,7 @@ pub fn plan(
             stimuli: [&a, &b].map(some_stimuli),
         });
     }
-    if count.pairs > MAX_PAIRS {
+    if count.pairs > MAX_PAIRS && options.tile.is_none() {
         return Err(Error::TooManyPairs { pairs: count.pairs });
     }
     options.note_surprises(&spec.metric, &cohorts, events);
@@ -228,7 +248,13 @@ pub fn plan(
     if let Some(chosen) = &chosen {
         spec.engine = chosen.engine;
     }
-    Ok(PlannedComparison { a, b, spec, chosen })
+    Ok(PlannedComparison {
+        a,
+        b,
+        spec,
+        chosen,
+        tile: options.tile,
+    })
 }
 
 /// Chooses one of the proven engines for two sides on this machine.

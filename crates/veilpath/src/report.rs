@@ -146,10 +146,18 @@ pub fn read_result(path: &Path) -> Result<ResultFile, Error> {
 
 /// Reads a result file from any reader; `name` is for errors.
 pub fn read_result_from(name: &str, input: impl Read) -> Result<ResultFile, Error> {
-    ResultFile::read(input).map_err(|error| Error::ResultFile {
+    let file = ResultFile::read(input).map_err(|error| Error::ResultFile {
         file: name.to_string(),
         error,
-    })
+    })?;
+    match file.outcome().and_then(|outcome| outcome.tile.as_ref()) {
+        None => Ok(file),
+        // Its figures and statistics would look like those of the plan.
+        Some(tile) => Err(Error::UnmergedTile {
+            file: name.to_string(),
+            tile: tile.tile,
+        }),
+    }
 }
 
 /// A cohort to draw, with the pictures of its stimuli. A page that shows it must stay in the institution.

@@ -150,6 +150,7 @@ impl<'a> Side<'a> {
     ) -> Result<Self, Error> {
         let side = Self::new(options, role, events)?;
         side.refuse_own(peer)?;
+        side.refuse_fresh_tile()?;
         side.refuse_forbidden(&[peer])?;
         side.refuse_unanswerable()?;
         side.refuse_unprotected()?;
@@ -162,6 +163,14 @@ impl<'a> Side<'a> {
             return Err(Error::OwnFingerprint { fingerprint: peer });
         }
         Ok(())
+    }
+
+    /// Refuses a new agreement for a tile, before it connects.
+    fn refuse_fresh_tile(&self) -> Result<(), Error> {
+        match self.options.fresh && self.options.cohort.tile().is_some() {
+            true => Err(SessionError::from(UsageError::FreshTile).into()),
+            false => Ok(()),
+        }
     }
 
     /// Refuses, before it connects, what the policy does not allow.
@@ -394,6 +403,7 @@ impl<'a> Side<'a> {
             declared_letters: options.cohort.declared_letters(),
             disclosure: options.disclosure(),
             memory: Some(memory_per_session(options.memory, self.sessions)),
+            tile: options.cohort.tile(),
             key: options.key.clone(),
         })
     }

@@ -205,6 +205,7 @@ impl<'a> Samples<'a> {
             a: Vec::new(),
             b: Vec::new(),
             pairs: outcome.pairs,
+            tile: None,
             results: Results::new(outcome.results.outputs().to_vec()),
             answers,
             error_bound: outcome.error_bound,

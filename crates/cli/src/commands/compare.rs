@@ -11,7 +11,7 @@ use crate::{inputs, messages};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use veilpath::table;
-use veilpath::{CompareOptions, MetricOptions, Notation, PairRule, PlanOptions, TestCoins};
+use veilpath::{CompareOptions, MetricOptions, Notation, PairRule, PlanOptions, TestCoins, Tile};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -57,6 +57,10 @@ pub(crate) struct CompareArgs {
     /// How many different letters there are, if the files do not declare it
     #[arg(long, value_name = "COUNT")]
     letters: Option<u32>,
+
+    /// Compare only this part of the pairs, as in 3/8 for the third of eight; `veilpath merge` puts the results together
+    #[arg(long, value_name = "I/K")]
+    tile: Option<Tile>,
 
     /// Names of the two cohorts in results and reports [default: the file names]
     #[arg(long, value_name = "FIRST,SECOND", value_parser = names)]
@@ -136,6 +140,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
         pairs: args.pairs.into(),
         reveal: args.reveal.reveal,
         pad_to: args.reveal.pad_to,
+        tile: args.tile,
         ..PlanOptions::new(choice, metric)
     };
     let read_from: Vec<&Path> = [&args.a, &args.b]

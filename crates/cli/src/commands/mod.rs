@@ -11,6 +11,7 @@ pub(crate) mod identity;
 pub(crate) mod join;
 pub(crate) mod keygen;
 pub(crate) mod man;
+pub(crate) mod merge;
 pub(crate) mod peers;
 pub(crate) mod policy;
 pub(crate) mod record;

@@ -14,7 +14,7 @@ use std::time::Duration;
 use veilpath::{
     CompletedSession, DEFAULT_MEMORY, DEFAULT_MINIMUM_GROUP, EngineChoice, Error, EventSink,
     Fingerprint, Identity, LocalCohort, Notation, Outcome, Peer, PlanOptions, RevealTo,
-    RiskySetting, ScanpathLimit, SessionOptions, SubstitutionChoice,
+    RiskySetting, ScanpathLimit, SessionOptions, SubstitutionChoice, Tile,
 };
 
 /// The longest wait for the other side, in seconds: a year.
@@ -44,6 +44,11 @@ pub(crate) struct SessionArgs {
     /// says, the default limit assumes four
     #[arg(long, value_name = "COUNT")]
     letters: Option<u32>,
+
+    /// Compare only this part of the pairs, as in 3/8 for the third of eight, in a session of its own; needs --engine. All parts are
+    /// one agreement, and `veilpath merge` puts their results together
+    #[arg(long, value_name = "I/K")]
+    tile: Option<Tile>,
 
     /// Names of the two cohorts in this side's results and reports [default: host,join]
     #[arg(long, value_name = "HOST,JOIN", value_parser = names)]
@@ -194,6 +199,7 @@ impl SessionArgs {
             reveal: self.reveal.reveal,
             reveal_to: self.reveal_to.into(),
             pad_to: self.reveal.pad_to,
+            tile: self.tile,
             ..PlanOptions::new(engine, (&self.metric).into())
         };
         let cohort = LocalCohort::new(inputs::cohort(&self.cohort)?, plan)?;

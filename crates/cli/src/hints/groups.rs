@@ -17,6 +17,10 @@ pub(super) fn usage(error: &UsageError) -> Option<&'static str> {
         UsageError::EngineWithoutGroups { .. } => {
             Some("use --engine garbled or --engine shares, or leave --engine out")
         }
+        UsageError::TileWithoutEngine => Some(
+            "name the same --engine on both sides; --estimate without --tile shows which is faster",
+        ),
+        UsageError::FreshTile => Some("leave --fresh out, and use another K in --tile I/K"),
         _ => None,
     }
 }
@@ -28,6 +32,9 @@ pub(super) fn job(error: &JobError) -> Option<&'static str> {
         JobError::TooManyGroups { .. } => {
             Some("combine groups in the column `group` of the cohort file")
         }
+        JobError::TileOfGroupAnswer => Some(
+            "leave --tile out; or use --reveal score, and `veilpath stats` on the merged result",
+        ),
         JobError::SeveralOutputs { .. } => Some("name it with --numbers, as in --numbers det"),
         // A score that is divided by lengths, of two empty scanpaths.
         JobError::UndefinedOutput { output: "score" } => {

@@ -130,7 +130,7 @@ fn limit_hint(limit: &Limit) -> Option<String> {
         Limit::Memory { needed, .. } => {
             let megabytes = needed.div_ceil(1 << 20);
             return Some(format!(
-                "--memory {megabytes} allows it; or compare the cohorts in parts"
+                "--memory {megabytes} allows it; or compare the cohorts in parts, with --tile"
             ));
         }
         limit => return common_hint(limit).map(String::from),
@@ -175,7 +175,7 @@ fn declined_hint(limit: &Limit) -> Option<String> {
             "only the other side can lift this, with `veilpath peers unban`"
         }
         Limit::Memory { .. } => {
-            "only the other side can allow more, with --memory; or compare the cohorts in parts"
+            "only the other side can allow more, with --memory; or compare in parts, with --tile"
         }
         limit => common_hint(limit)?,
     };
@@ -185,6 +185,7 @@ fn declined_hint(limit: &Limit) -> Option<String> {
 /// Advice for both sides.
 fn common_hint(limit: &Limit) -> Option<&'static str> {
     match limit {
+        Limit::TooManyPairs { .. } => Some("compare in parts, with --tile on both sides"),
         Limit::NoPairs => {
             Some("to compare all scanpaths with all others, give both commands --pairs all")
         }

@@ -204,6 +204,10 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
             units::grouped(known as u64)
         ),
     };
+    let tile = summary.tile.as_ref().map_or_else(String::new, |plan| {
+        let pairs = units::grouped(plan.pairs);
+        format!("\ntile: {} of a plan with {pairs} pairs", plan.tile)
+    });
     let to = match summary.reveal_to {
         RevealTo::Both => "",
         RevealTo::Host => ", only to the host",
@@ -245,7 +249,7 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
     info(
         name,
         &format!(
-            "agreed: {} of the host, {} of the joining side, {}{known}\n\
+            "agreed: {} of the host, {} of the joining side, {}{known}{tile}\n\
              revealed: {}{to}; {lengths}{scanpaths}{published}\n\
              {rounding}{precision}{engine}limit: {}\n\
              estimate: {}, {} to the host, {} to the joining side, {}, {}\n\

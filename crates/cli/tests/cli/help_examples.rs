@@ -11,7 +11,7 @@ use pair::{Pair, Side};
 use std::io::Write;
 use std::process::Stdio;
 
-const COMMANDS: [&str; 32] = [
+const COMMANDS: [&str; 33] = [
     "",
     "demo",
     "encode",
@@ -43,6 +43,7 @@ const COMMANDS: [&str; 32] = [
     "bench paper",
     "completions",
     "man",
+    "merge",
     "ui",
 ];
 

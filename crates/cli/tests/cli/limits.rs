@@ -18,7 +18,16 @@ fn too_many_pairs_are_refused_early() {
     let folder = Folder::new();
     folder.file("many.txt", "A\n".repeat(8000));
     let said = folder.run(&["compare", "many.txt", "many.txt"]).refused();
-    assert!(said.contains("64000000 pairs"), "{said}");
+    assert!(
+        said.contains("64000000 pairs") && said.contains("--tile"),
+        "{said}"
+    );
+    // A small enough part of them is compared.
+    let call = [
+        "compare", "many.txt", "many.txt", "--tile", "7/9999", "--format", "csv",
+    ];
+    let rows = folder.run(&call).ok().lines().count();
+    assert!((6_000..7_000).contains(&rows), "{rows}");
 }
 
 #[test]

@@ -65,5 +65,6 @@ mod stored_results;
     reason = "the fuzz targets use this file as a library"
 )]
 mod targets;
+mod tiles;
 mod ui_browser;
 mod wire;

@@ -144,6 +144,7 @@ fn side(task: &SideTask, output: &mut impl Write) -> Result<SideReport, Error> {
         declared_letters: None,
         disclosure: veilpath_session::DisclosureLimits::default(),
         memory: None,
+        tile: None,
         key,
     };
     let (start, busy, channel);

@@ -57,6 +57,7 @@ pub(super) fn compare(
         a: labels(a),
         b: labels(b),
         pairs: pairs.len() as u64,
+        tile: None,
         results: Results::of_answers(spec.outputs(), answers),
         answers: Vec::new(),
         error_bound: None,

@@ -132,6 +132,7 @@ pub(super) fn answer(
         a,
         b,
         pairs: pairs.len() as u64,
+        tile: None,
         results: Results::new(spec.outputs()),
         answers: vec![answer],
         error_bound: spec.error_bound(),

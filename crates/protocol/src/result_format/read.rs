@@ -5,9 +5,12 @@ mod results;
 
 use super::{
     ID_FIELDS, MAX_ANSWERS_BYTES, MAX_OUTPUTS, MAX_REVEALED, MAX_SCANPATHS, MAX_SPEC_BYTES,
-    MAX_SPEC_VALUES, RESULT_MARK, RESULT_VERSION, ResultFormatError, check_encoding, check_text,
+    MAX_SPEC_VALUES, MAX_TEXT_BYTES, RESULT_MARK, RESULT_VERSION, ResultFormatError,
+    check_encoding, check_text,
 };
-use crate::{Cost, FixationRounding, GroupAnswer, Label, Outcome, Output, Results, Revealed, Spec};
+use crate::{
+    Cost, FixationRounding, GroupAnswer, Label, Outcome, Output, PlanTile, Results, Revealed, Spec,
+};
 use answers::AnswerList;
 use results::ResultList;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -82,6 +85,7 @@ struct Fields {
     cohorts: Option<[NamedCohort; 2]>,
     one_cohort: Option<bool>,
     pairs: Option<u64>,
+    tile: Option<PlanTile>,
     error_bound: Option<f64>,
     fixation_rounding: Option<FixationRounding>,
     complete: Option<bool>,
@@ -116,6 +120,12 @@ impl Fields {
                 }
                 "one_cohort" => set(&mut self.one_cohort, "one_cohort", map.next_value()?)?,
                 "pairs" => set(&mut self.pairs, "pairs", map.next_value()?)?,
+                "tile" => {
+                    limit_part(Some(MAX_TEXT_BYTES));
+                    let tile = map.next_value::<PlanTile>()?;
+                    limit_part(None);
+                    set(&mut self.tile, "tile", tile)?;
+                }
                 "error_bound" => {
                     let bound: f64 = map.next_value()?;
                     if !(bound.is_finite() && bound >= 0.0) {
@@ -195,6 +205,13 @@ impl Fields {
             }
             _ => {}
         }
+        let fits = |tile: &PlanTile| {
+            let digits = tile.plan.bytes().all(|byte| byte.is_ascii_hexdigit());
+            tile.plan.len() == 64 && digits && tile.pairs >= pairs
+        };
+        if !self.tile.as_ref().is_none_or(fits) {
+            return Err(refuse(problem)(ResultFormatError::Tile));
+        }
         Ok(Outcome {
             spec: self.spec.ok_or_else(missing("spec"))?,
             names: [a.name, b.name],
@@ -202,6 +219,7 @@ impl Fields {
             a: a.scanpaths.0,
             b: b.scanpaths.0,
             pairs,
+            tile: self.tile,
             results,
             answers: self.answers.ok_or_else(missing("answers"))?,
             error_bound: self.error_bound,

@@ -50,6 +50,7 @@ fn small() -> Outcome {
         a: vec![label("P1")],
         b: vec![label("Q1"), label("Q2")],
         pairs: 2,
+        tile: None,
         results,
         answers: Vec::new(),
         error_bound: None,

@@ -20,6 +20,7 @@ impl Serialize for Outcome {
         ];
         let rounding = self.spec.fixation_rounding();
         let optional = usize::from(self.is_incomplete())
+            + usize::from(self.tile.is_some())
             + usize::from(self.error_bound.is_some())
             + usize::from(rounding.is_some());
         let mut fields = serializer.serialize_struct("Outcome", 10 + optional)?;
@@ -28,6 +29,9 @@ impl Serialize for Outcome {
         fields.serialize_field("cohorts", &cohorts)?;
         fields.serialize_field("one_cohort", &self.one_cohort)?;
         fields.serialize_field("pairs", &self.pairs)?;
+        if let Some(tile) = &self.tile {
+            fields.serialize_field("tile", tile)?;
+        }
         if let Some(bound) = self.error_bound {
             fields.serialize_field("error_bound", &bound)?;
         }

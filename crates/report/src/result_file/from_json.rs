@@ -4,9 +4,17 @@ use super::{MAX_ROWS, ResultFile, ResultFileError, at};
 use serde::de::DeserializeSeed;
 use std::cell::Cell;
 use std::io::{self, BufRead, Read};
-use veilpath_protocol::{OutcomeSeed, ResultFormatError};
+use veilpath_protocol::{Outcome, OutcomeSeed, ResultFormatError};
 
 pub(super) fn read(input: impl BufRead) -> Result<ResultFile, ResultFileError> {
+    read_outcome(input, MAX_ROWS).map(ResultFile::from)
+}
+
+/// The outcome, if it has at most so many results.
+pub(super) fn read_outcome(
+    input: impl BufRead,
+    max_results: usize,
+) -> Result<Outcome, ResultFileError> {
     let limit = Cell::new(None);
     let input = PartLimited {
         inner: input,
@@ -15,17 +23,14 @@ pub(super) fn read(input: impl BufRead) -> Result<ResultFile, ResultFileError> {
     let mut json = serde_json::Deserializer::from_reader(input);
     let mut problem = None;
     let seed = OutcomeSeed {
-        max_results: MAX_ROWS,
+        max_results,
         limit_part: &|bytes| limit.set(bytes),
         problem: &mut problem,
     };
     let read = seed
         .deserialize(&mut json)
         .and_then(|outcome| json.end().map(|()| outcome));
-    match read {
-        Ok(outcome) => Ok(outcome.into()),
-        Err(error) => Err(refused(error, problem)),
-    }
+    read.map_err(|error| refused(error, problem))
 }
 
 /// Ends in an error after as many bytes as are left: a part that is kept as text must not fill the memory.

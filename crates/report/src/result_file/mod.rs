@@ -10,7 +10,7 @@ use crate::table;
 use std::collections::HashMap;
 use std::io::{self, BufRead, Read};
 use veilpath_protocol::{
-    MAX_TEXT_BYTES, Outcome, Output, RESULT_MARK, ResultFormatError, Results, Value,
+    MAX_PAIRS, MAX_TEXT_BYTES, Outcome, Output, RESULT_MARK, ResultFormatError, Results, Value,
 };
 
 /// The most pairs that are read: a picture of more has no pixel left for each.
@@ -117,6 +117,9 @@ pub enum ResultFileError {
         /// What is wrong there.
         problem: String,
     },
+    /// It is not JSON, where only JSON has all that is needed.
+    #[error("this is not a result file in JSON, the only format with the plan")]
+    NotJson,
     /// It has no bytes.
     #[error("the file is empty")]
     Empty,
@@ -125,6 +128,18 @@ pub enum ResultFileError {
         "the file has more than {MAX_BYTES} bytes; make a report of a part of it, for example one stimulus"
     )]
     TooLarge,
+}
+
+/// Reads the whole outcome from JSON, with as many results as one comparison has: for files that are put together, not drawn. Its
+/// size is bounded by what it may contain.
+pub fn read_outcome(input: impl Read) -> Result<Outcome, ResultFileError> {
+    let most = usize::try_from(MAX_PAIRS).unwrap_or(usize::MAX);
+    let mut input = io::BufReader::new(input);
+    match input.fill_buf()?.first() {
+        None => Err(ResultFileError::Empty),
+        Some(b'{') => from_json::read_outcome(input, most),
+        Some(_) => Err(ResultFileError::NotJson),
+    }
 }
 
 impl ResultFile {

@@ -48,6 +48,7 @@ pub(crate) fn outcome(spec: Spec, rows: &[(&str, &str, &str, &[Value])]) -> Outc
         a,
         b,
         pairs: rows.len() as u64,
+        tile: None,
         results,
         answers: Vec::new(),
         error_bound: None,

@@ -19,7 +19,7 @@ fn spec(metric: Metric, encoding: &[(&str, &str)]) -> Spec {
 }
 
 fn terms(spec: &Spec) -> Terms {
-    Terms::new(spec, &Roster::default(), "0".repeat(64)).unwrap()
+    Terms::new(spec, None, &Roster::default(), "0".repeat(64)).unwrap()
 }
 
 fn costs(insert: f64, substitution: Substitution) -> Metric {

@@ -202,6 +202,7 @@ impl World {
             declared_letters: None,
             disclosure: crate::DisclosureLimits::default(),
             memory: None,
+            tile: None,
             key: None,
         };
         let (own, peer) = (&self.identities[side], &self.identities[1 - side]);

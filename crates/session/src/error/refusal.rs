@@ -32,7 +32,7 @@ pub enum Limit {
     #[error("there is nothing to compare: the two cohorts have no stimulus in common")]
     NoPairs,
     /// There are too many pairs for one session.
-    #[error("{pairs} pairs are more than the {max} of one session; compare the cohorts in parts")]
+    #[error("{pairs} pairs are more than the {max} of one session")]
     TooManyPairs {
         /// The pairs of the two cohorts.
         pairs: u64,

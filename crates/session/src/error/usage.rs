@@ -39,6 +39,14 @@ pub enum UsageError {
         /// The engine.
         engine: &'static str,
     },
+    /// A tile of a plan whose engine is chosen when the comparison starts.
+    #[error("a plan with tiles names its engine: each tile could choose another one")]
+    TileWithoutEngine,
+    /// A new agreement for a tile.
+    #[error(
+        "a tile cannot start a new agreement, because all tiles of a plan share one; another number of tiles does"
+    )]
+    FreshTile,
     /// The encoding settings have unprintable characters, or do not fit a result file.
     #[error("the encoding settings of the cohort cannot be sent or written")]
     InvalidEncoding,

@@ -4,15 +4,14 @@ use crate::disclosure::GroupMember;
 use ring::digest::{Context, SHA256};
 use std::collections::{BTreeMap, BTreeSet};
 use veilpath_metrics::Cohort;
-use veilpath_protocol::Role;
 
-/// The participants in these pairs, with the stimuli of their scanpaths in them. A scanpath without letters hides nobody: its scores
-/// follow from the lengths.
-pub(crate) fn of(cohort: &Cohort, role: Role, pairs: &[(usize, usize)]) -> Vec<GroupMember> {
-    let taking_part: BTreeSet<usize> = match role {
-        Role::Host => pairs.iter().map(|pair| pair.0).collect(),
-        Role::Join => pairs.iter().map(|pair| pair.1).collect(),
-    };
+/// The participants with these scanpaths, which take part, and the stimuli of these. A scanpath without letters hides nobody: its
+/// scores follow from the lengths.
+pub(crate) fn of(
+    cohort: &Cohort,
+    taking_part: impl IntoIterator<Item = usize>,
+) -> Vec<GroupMember> {
+    let taking_part: BTreeSet<usize> = taking_part.into_iter().collect();
     let mut members: BTreeMap<&str, GroupMember> = BTreeMap::new();
     for entry in taking_part
         .into_iter()

@@ -184,7 +184,11 @@ impl GroupNegotiation<'_> {
         answer.by_stimulus = self.proposal.spec.pairs == PairRule::SameStimulus
             && self.labels.iter().all(has_stimuli);
         answer.counts_as = counts_as;
-        let members = members::of(&self.proposal.cohort, role, self.pairs);
+        let own = self.pairs.iter().map(|&(host, join)| match role {
+            Role::Host => host,
+            Role::Join => join,
+        });
+        let members = members::of(&self.proposal.cohort, own);
         self.ledger.check(&answer, &members, limits).map(Some)
     }
 

@@ -68,6 +68,7 @@ pub(super) fn proposal(engine: Engine, reveal: Reveal, cohort: Cohort) -> Propos
             answers_per_partner: 20,
         },
         memory: None,
+        tile: None,
         key: None,
     }
 }

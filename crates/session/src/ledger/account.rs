@@ -1,12 +1,13 @@
 //! The comparisons of one agreement, and the limit of each scanpath.
 
-use super::{Ledger, LedgerFile, key, saturating_sum};
+use super::{Ledger, LedgerFile, is_tile, of_same_agreement, saturating_sum, tile_key};
 use crate::error::{ExceededLimit, Limit, LimitOrigin};
 use crate::identity::hex;
 use crate::scanpath_limit::Limits;
 use crate::{Identity, SessionError};
 use std::collections::BTreeMap;
 use veilpath_metrics::Cohort;
+use veilpath_protocol::Tile;
 
 /// What this side's scanpaths are part of, over all sessions with a peer.
 #[derive(Clone, Debug)]
@@ -30,7 +31,7 @@ pub(crate) struct LimitsInForce {
     pub(crate) origin: LimitOrigin,
 }
 
-/// The comparisons of this side's scanpaths with one peer under one agreement.
+/// The comparisons of this side's scanpaths with one peer under one agreement or, where it has tiles, under one of these.
 #[derive(Debug)]
 pub(crate) struct Account {
     file: LedgerFile,
@@ -62,7 +63,7 @@ impl Account {
         file: LedgerFile,
         identity: &Identity,
         cohort: &Cohort,
-        agreement: &[u8; 32],
+        (agreement, tile): (&[u8; 32], Option<Tile>),
         limits: &Limits,
         known: &[u64],
     ) -> Result<(Self, Vec<bool>), SessionError> {
@@ -82,7 +83,7 @@ impl Account {
             .collect();
         let mut account = Self {
             file,
-            agreement: key(agreement),
+            agreement: tile_key(agreement, tile),
             chosen_limits: limits.chosen.as_ref().map(|it| least(&names, it)),
             default_limits: least(&names, &limits.default),
             policy: limits.policy,
@@ -120,6 +121,28 @@ impl Account {
     /// The same, if the limit allows these comparisons.
     pub(crate) fn check(&self, more: &[u64]) -> Result<Totals, SessionError> {
         within_limit(self.assess(more)?)
+    }
+
+    /// What this side's scanpaths are part of with all comparisons of a plan that has tiles: those of the other tiles are counted, or
+    /// will be. Counts nothing.
+    pub(crate) fn assess_plan(&self, all: &[u64]) -> Result<Totals, SessionError> {
+        let mut ledger = self.file.read()?;
+        let mut counts = self.counts.clone();
+        for (name, all) in self.sums(all) {
+            let agreements = ledger.scanpaths.get(&name).into_iter().flatten();
+            let others = agreements.filter(|(key, _)| {
+                **key != self.agreement && of_same_agreement(key, &self.agreement)
+            });
+            let others = saturating_sum(others.map(|(_, count)| count));
+            let count = counts.entry(name).or_default();
+            *count = all.saturating_sub(others).max(*count);
+        }
+        Ok(self.insert(&mut ledger, &counts))
+    }
+
+    /// The same, if the limit allows all of them.
+    pub(crate) fn check_plan(&self, all: &[u64]) -> Result<Totals, SessionError> {
+        within_limit(self.assess_plan(all)?)
     }
 
     /// Counts these comparisons, durably, if the limit allows all of them; otherwise none.
@@ -213,7 +236,10 @@ impl Account {
     fn insert(&self, ledger: &mut Ledger, counts: &BTreeMap<String, u64>) -> Totals {
         for (name, count) in counts {
             let agreements = ledger.scanpaths.entry(name.clone()).or_default();
-            agreements.insert(self.agreement.clone(), *count);
+            // Most scanpaths are in few of many tiles.
+            if *count > 0 || !is_tile(&self.agreement) {
+                agreements.insert(self.agreement.clone(), *count);
+            }
         }
         if self.about_any {
             ledger.about_any.insert(self.agreement.clone());
@@ -235,7 +261,10 @@ impl Account {
         let (mut exceeded, mut per_scanpath) = (0, 0);
         for (name, count) in counts {
             let agreements = &ledger.scanpaths[name];
-            let compared = agreements.values().filter(|&&count| count > 0);
+            let compared = agreements.iter().filter(|(_, count)| **count > 0);
+            // In the order of their names, so tiles of the same agreement are next to each other.
+            let compared: Vec<&String> = compared.map(|(key, _)| key).collect();
+            let compared = compared.chunk_by(|one, next| of_same_agreement(one, next));
             totals.max_agreements = totals.max_agreements.max(compared.count() as u64);
             let own = saturating_sum(agreements.values());
             per_scanpath = per_scanpath.max(own);

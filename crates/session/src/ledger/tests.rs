@@ -65,7 +65,15 @@ impl Side {
         known: &[u64],
     ) -> (Account, Vec<bool>) {
         let (file, id) = (self.file(peer), [agreement; 32]);
-        Account::open(file, &self.identity, &self.cohort, &id, limits, known).unwrap()
+        Account::open(
+            file,
+            &self.identity,
+            &self.cohort,
+            (&id, None),
+            limits,
+            known,
+        )
+        .unwrap()
     }
 
     /// Checks and counts more comparisons.

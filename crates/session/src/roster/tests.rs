@@ -54,16 +54,10 @@ fn pseudonyms_pair_like_names_and_only_their_owner_can_read_them() {
     for name in ["P1", "P2", "cows", "boat"] {
         assert!(!travelled.contains(name), "{travelled}");
     }
-    let pairs = pairs(
-        PairRule::SameStimulus,
-        &hidden,
-        &shown,
-        &parties,
-        |_| Ok(()),
-    )
-    .unwrap();
-    assert_eq!(pairs.len(), 2);
-    for (i, j) in pairs {
+    let plan = blocks(PairRule::SameStimulus, &hidden, &shown, &parties);
+    let pairs = pairs(&plan, &hidden, &shown, None, |_| Ok(())).unwrap();
+    assert_eq!(pairs.pairs(), 2);
+    for (i, j) in pairs.list() {
         assert_eq!(a.entries[i].stimulus, b.entries[j].stimulus);
     }
     let labels = hidden.labels(&parties.names(&b));
@@ -122,16 +116,23 @@ fn too_many_pairs_are_rejected_before_they_are_listed() {
     };
     let many = Roster(vec![row; 1 << 13]);
     let (_, _, parties) = parties();
+    let all = |host: &Roster, join: &Roster, tile| {
+        pairs(
+            &blocks(PairRule::All, host, join, &parties),
+            host,
+            join,
+            tile,
+            |_| Ok(()),
+        )
+    };
     assert!(matches!(
-        pairs(PairRule::All, &many, &many, &parties, |_| Ok(())),
+        all(&many, &many, None),
         Err(SessionError::Limit(_))
     ));
-    assert!(
-        pairs(PairRule::All, &Roster::default(), &many, &parties, |_| Ok(
-            ()
-        ))
-        .is_err()
-    );
+    assert!(all(&Roster::default(), &many, None).is_err());
+    // A tile of the same plan is small enough.
+    let tile = all(&many, &many, Some("3/5".parse().unwrap())).unwrap();
+    assert!(tile.pairs() > (1 << 23) && tile.pairs() < MAX_PAIRS);
 }
 
 /// A cohort of one participant with this scanpath.

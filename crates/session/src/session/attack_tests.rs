@@ -226,6 +226,7 @@ impl World {
                 false => self.limit,
             },
             memory: None,
+            tile: None,
             key: None,
         }
     }

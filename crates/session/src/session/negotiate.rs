@@ -16,6 +16,7 @@
 //! An agreement is a plan and a number. Repeating a plan on purpose takes a new number, and both users must ask for it, because
 //! everything is counted again. A side that has lost its files asks for it too, and gets the number of the other side.
 
+use super::open_records::OpenedFor;
 use super::{Agreement, Proposal, Session, by_role};
 use crate::agreement::Terms;
 use crate::control::{self, Decline, Tag};
@@ -33,7 +34,9 @@ use crate::roster::{self, Parties, Roster};
 use crate::signed_record::RecordFile;
 use crate::{SessionError, StateDir};
 use serde::{Deserialize, Serialize};
-use veilpath_protocol::{Engine, EngineChoice, JobSize, Role, SideSize, Spec};
+use veilpath_protocol::{
+    Engine, EngineChoice, JobError, JobSize, PairBlocks, ProtocolError, Role, SideSize, Spec,
+};
 
 /// The field of a [`Difference`] in whether to start a new agreement.
 pub const FRESH_FIELD: &str = "new agreement";
@@ -79,6 +82,7 @@ impl Session {
         )?;
         let mut terms = Terms::new(
             &proposal.spec,
+            proposal.tile,
             &our_roster,
             cohort_tag(&proposal.cohort, &self.identity, question.is_some()),
         )?;
@@ -142,23 +146,34 @@ impl Session {
         proposal.fresh &= !self.pinned_agreement.is_pinned();
         let estimate_only = proposal.estimate_only || theirs.estimate_only;
         let ledger_file = self.ledger(state_dir);
-        let job_size = |pairs| JobSize {
-            pairs,
-            host: SideSize::of(host.lengths()),
-            join: SideSize::of(join.lengths()),
+        let blocks = roster::blocks(proposal.spec.pairs, &host, &join, &parties);
+        let tile = proposal.tile;
+        // Only scanpaths of the tile are compared, but those in no pair of a plan count as if they were.
+        let job_size = |pairs: &PairBlocks| {
+            let side = |roster: &Roster, scanpaths: Vec<usize>| match tile {
+                None => SideSize::of(roster.lengths()),
+                Some(_) => SideSize::of(scanpaths.iter().map(|&index| roster.length(index))),
+            };
+            JobSize {
+                pairs: pairs.pairs(),
+                host: side(&host, pairs.rows()),
+                join: side(&join, pairs.columns()),
+            }
         };
-        let needed = |spec: &Spec, pairs: u64| {
-            memory::whole_plan(spec, role, roster_bytes, &job_size(pairs))
-        };
+        let needed =
+            |spec: &Spec, size: &JobSize| memory::whole_plan(spec, role, roster_bytes, size);
         let prepared = ledger_file.read().and_then(|ledger| {
             if let Some(reason) = ledger.banned {
                 return Err(Limit::Banned(reason).into());
             }
-            let fits = |pairs| memory::check(needed(&proposal.spec, pairs), proposal.memory);
-            let pairs = roster::pairs(proposal.spec.pairs, &host, &join, &parties, fits)?;
-            Ok((ledger, pairs))
+            let fits = |pairs: &PairBlocks| {
+                let needed = needed(&proposal.spec, &job_size(pairs));
+                memory::check(needed, proposal.memory)
+            };
+            let pairs = roster::pairs(&blocks, &host, &join, tile, fits)?;
+            Ok((ledger, job_size(&pairs), pairs.list()))
         });
-        let (ledger, pairs) = self.or_decline(Tag::Ready, prepared)?;
+        let (ledger, job_size, pairs) = self.or_decline(Tag::Ready, prepared)?;
         let ours = Ready {
             plan: hex(&plan),
             number: ledger.number(&plan),
@@ -209,11 +224,20 @@ impl Session {
         let prepared = group.and_then(|group| {
             let learned_pairs = match question.is_some() || estimate_only {
                 true => None,
-                false => self.learned_pairs(&proposal, &agreed, &id, state_dir)?,
+                false => self.learned_pairs(&proposal, &blocks, &id, state_dir)?,
             };
             let numbers = group.as_ref().map_or(0, |group| group.schema.count());
-            let mut records =
-                self.open_records(&proposal, &agreed, numbers, &id, state_dir, estimate_only)?;
+            let whole = proposal
+                .tile
+                .map(|_| self.all_comparisons(&blocks, &proposal, [&host, &join]));
+            let opened = OpenedFor {
+                agreed: &agreed,
+                whole: whole.as_deref(),
+                numbers,
+                id: &id,
+                estimate_only,
+            };
+            let mut records = self.open_records(&proposal, &opened, state_dir)?;
             if let Some(group) = &group {
                 records.0.check_groups(group.peer_digest())?;
             }
@@ -246,8 +270,7 @@ impl Session {
             engine: Engine::Shares,
             ..proposal.spec.clone()
         };
-        let count = pairs.len() as u64;
-        let shares_memory = memory::check(needed(&with_shares, count), proposal.memory);
+        let shares_memory = memory::check(needed(&with_shares, &job_size), proposal.memory);
         let negotiation = EngineNegotiation {
             role,
             choice,
@@ -255,7 +278,7 @@ impl Session {
             work: &work,
             link: &link,
             stored: journal.engine(),
-            shares_obstacle: match proposal.spec.check_shares(&job_size(count)) {
+            shares_obstacle: match proposal.spec.check_shares(&job_size) {
                 Err(error) => Some(error.into()),
                 Ok(()) => shares_memory.is_err().then_some(SharesObstacle::Memory),
             },
@@ -282,6 +305,7 @@ impl Session {
             host,
             join,
             pairs,
+            blocks,
             cells,
             journal,
             ledger: ledger_file,
@@ -319,6 +343,22 @@ impl Session {
 }
 
 impl Proposal {
+    /// Whether it can be computed, in tiles if it asks for one.
+    pub(super) fn check(&self) -> Result<(), SessionError> {
+        self.spec.check()?;
+        if self.tile.is_none() {
+            return Ok(());
+        }
+        if self.spec.reveal.group_question().is_some() {
+            return Err(ProtocolError::Job(JobError::TileOfGroupAnswer).into());
+        }
+        match (self.auto_engine, self.fresh) {
+            (true, _) => Err(UsageError::TileWithoutEngine.into()),
+            (_, true) => Err(UsageError::FreshTile.into()),
+            (false, false) => Ok(()),
+        }
+    }
+
     /// The engine, or that it is left open.
     fn engine_choice(&self) -> EngineChoice {
         match self.auto_engine {

@@ -8,16 +8,29 @@ use crate::groups::members;
 use crate::journal::Journal;
 use crate::ledger::Account;
 use crate::records::AgreedPairs;
+use crate::roster::Roster;
 use crate::scanpath_limit::LimitSummary;
 use crate::{SessionError, StateDir};
-use veilpath_protocol::ProtocolError;
+use veilpath_protocol::{PairBlocks, ProtocolError, Role};
+
+/// What the records are opened for.
+#[derive(Clone, Copy)]
+pub(super) struct OpenedFor<'a> {
+    pub(super) agreed: &'a AgreedPairs<'a>,
+    /// For a tile, the comparisons of each scanpath of this side in the whole plan.
+    pub(super) whole: Option<&'a [u64]>,
+    /// The numbers of an answer about groups.
+    pub(super) numbers: usize,
+    pub(super) id: &'a [u8; 32],
+    pub(super) estimate_only: bool,
+}
 
 impl Session {
     /// Checks that scores of single pairs do not reveal what answers about groups hide, if the other side learns them. Counts nothing.
     pub(super) fn learned_pairs(
         &self,
         proposal: &Proposal,
-        agreed: &AgreedPairs<'_>,
+        plan: &PairBlocks,
         id: &[u8; 32],
         state_dir: Option<&StateDir>,
     ) -> Result<Option<(DisclosureLedger, Charge)>, SessionError> {
@@ -27,23 +40,54 @@ impl Session {
         let ledger = DisclosureLedger::open(state_dir, &self.identity, self.peer);
         let answer = AnswerRequest::of(id, proposal.spec.reveal);
         let answer = answer.ok_or(InternalError::UnagreedAnswer)?;
-        let members = members::of(&proposal.cohort, self.role, agreed.pairs);
+        // Of the whole plan, so that it does not matter which of its tiles comes first.
+        let own = match self.role {
+            Role::Host => plan.rows(),
+            Role::Join => plan.columns(),
+        };
+        let members = members::of(&proposal.cohort, own);
         let charge = ledger.check(&answer, &members, proposal.disclosure)?;
         Ok(Some((ledger, charge)))
     }
 
-    /// Opens the journal and the account of an agreement, and checks the limit.
+    /// The comparisons of each scanpath of this side that the other side learns something from, in a whole plan.
+    pub(super) fn all_comparisons(
+        &self,
+        plan: &PairBlocks,
+        proposal: &Proposal,
+        [host, join]: [&Roster; 2],
+    ) -> Vec<u64> {
+        let spec = &proposal.spec;
+        let is_learned = !spec.engine.has_halves() || spec.reveal_to.includes(self.role.other());
+        let says_something = |roster: &Roster, index| {
+            is_learned && (roster.length(index) > 0 || spec.metric.adds_durations())
+        };
+        let sides: [&dyn Fn(usize) -> bool; 2] = [&|index| says_something(host, index), &|index| {
+            says_something(join, index)
+        }];
+        let [of_host, of_join] = plan.comparisons([host.len(), join.len()], sides);
+        match self.role {
+            Role::Host => of_host,
+            Role::Join => of_join,
+        }
+    }
+
+    /// Opens the journal and the account of an agreement or of one of its tiles, and checks the limit: of the whole plan.
     pub(super) fn open_records(
         &self,
         proposal: &Proposal,
-        agreed: &AgreedPairs<'_>,
-        numbers: usize,
-        id: &[u8; 32],
+        opened: &OpenedFor<'_>,
         state_dir: Option<&StateDir>,
-        estimate_only: bool,
     ) -> Result<(Journal, Account, (u64, LimitSummary)), SessionError> {
+        let OpenedFor {
+            agreed,
+            whole,
+            numbers,
+            id,
+            estimate_only,
+        } = *opened;
         let (role, reveal) = (self.role, proposal.spec.reveal);
-        let (name, pairs) = (journal_id(id, role), agreed.pairs.len());
+        let (name, pairs) = (journal_id(id, role, proposal.tile), agreed.pairs.len());
         let places = pairs + numbers;
         let mut journal = match state_dir {
             Some(state_dir) => Journal::open(&state_dir.journals(), name, places, reveal)?,
@@ -62,7 +106,7 @@ impl Session {
             self.ledger(state_dir),
             &self.identity,
             &proposal.cohort,
-            id,
+            (id, proposal.tile),
             &plan_limits,
             &agreed.known(&journal),
         )?;
@@ -89,9 +133,11 @@ impl Session {
             Some(_) => Vec::new(),
             None => agreed.comparisons((0..pairs).filter(planned)),
         };
-        let totals = match estimate_only {
-            true => account.assess(&planned)?,
-            false => account.check(&planned)?,
+        let totals = match (whole, estimate_only) {
+            (None, true) => account.assess(&planned)?,
+            (None, false) => account.check(&planned)?,
+            (Some(whole), true) => account.assess_plan(whole)?,
+            (Some(whole), false) => account.check_plan(whole)?,
         };
         let max_agreements = totals.max_agreements;
         let limit = LimitSummary::new(&account.limits()?, &plan_limits, totals);

@@ -66,6 +66,7 @@ impl AgreedSession {
     pub(crate) fn disclosure(&self) -> Disclosure {
         let agreement = &self.agreement;
         let (proposal, pairs) = (&agreement.proposal, &agreement.pairs);
+        let tile = proposal.tile.map(|tile| tile.to_string());
         let sides = [
             agreement.host.taking_part(pairs.iter().map(|pair| pair.0)),
             agreement.join.taking_part(pairs.iter().map(|pair| pair.1)),
@@ -79,6 +80,7 @@ impl AgreedSession {
             participants: sides.map(|(participants, _)| participants),
             scanpaths: sides.map(|(_, scanpaths)| scanpaths),
             pairs: pairs.len() as u64,
+            tile,
             // As agreed on: which of two engines is faster is decided later, and may be decided again.
             engine: match proposal.auto_engine {
                 true => EngineChoice::AUTO.to_string(),

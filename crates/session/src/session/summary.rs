@@ -4,9 +4,10 @@ use super::{AgreedSession, Agreement, Proposal};
 use crate::LimitSummary;
 use crate::engine_decision::EngineSummary;
 use crate::groups::resume::AnswerStep;
+use crate::identity::hex;
 use std::time::Duration;
 use veilpath_protocol::{
-    Engine, Estimate, FixationRounding, Link, PairRule, Reveal, RevealTo, Revealed, Spec,
+    Engine, Estimate, FixationRounding, Link, PairRule, PlanTile, Reveal, RevealTo, Revealed, Spec,
     TreeLevels, Work,
 };
 
@@ -23,6 +24,8 @@ pub struct AgreementSummary {
     pub join_scanpaths: usize,
     /// All pairs.
     pub pairs: usize,
+    /// The tile of the plan that these are the pairs of, and the plan.
+    pub tile: Option<PlanTile>,
     /// Pairs that both sides have from an earlier, interrupted session.
     pub from_journal: usize,
     /// Matrix cells of the pairs that are left.
@@ -92,14 +95,15 @@ impl AgreedSession {
             host_scanpaths: host.len(),
             join_scanpaths: join.len(),
             pairs: pairs.len(),
+            tile: agreement.plan_tile(),
             from_journal: pairs.len() - agreement.resume.compare.len(),
             cells: work.cells,
             engine: agreement.engine(),
             estimate: agreement.estimate(),
             link: agreement.link,
             unpaired: [
-                unpaired(host.len(), pairs.iter().map(|&(i, _)| i)),
-                unpaired(join.len(), pairs.iter().map(|&(_, j)| j)),
+                host.len() - agreement.blocks.rows().len(),
+                join.len() - agreement.blocks.columns().len(),
             ],
             stimuli_on_one_side: spec.pairs == PairRule::SameStimulus
                 && host.has_stimuli() != join.has_stimuli(),
@@ -154,6 +158,15 @@ impl Agreement {
         self.proposal.estimate_only || self.peer_estimates_only
     }
 
+    /// Which part of the plan is computed, if it is a part.
+    pub(crate) fn plan_tile(&self) -> Option<PlanTile> {
+        self.proposal.tile.map(|tile| PlanTile {
+            tile,
+            plan: hex(&self.id),
+            pairs: self.blocks.pairs(),
+        })
+    }
+
     /// The pairs that are left.
     fn work(&self) -> Work {
         let spec = &self.proposal.spec;
@@ -195,15 +208,4 @@ impl Agreement {
             ..engine
         }
     }
-}
-
-/// How many of `count` indices are not in `paired`.
-fn unpaired(count: usize, paired: impl Iterator<Item = usize>) -> usize {
-    let mut unpaired = vec![true; count];
-    for index in paired {
-        if let Some(unpaired) = unpaired.get_mut(index) {
-            *unpaired = false;
-        }
-    }
-    unpaired.into_iter().filter(|unpaired| *unpaired).count()
 }

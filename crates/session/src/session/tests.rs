@@ -78,6 +78,7 @@ fn proposal(lengths: &[usize], pad_to: Option<u32>) -> Proposal {
         declared_letters: None,
         disclosure: crate::DisclosureLimits::default(),
         memory: None,
+        tile: None,
         key: None,
     }
 }

@@ -50,6 +50,9 @@ pub struct Disclosure {
     pub scanpaths: [u64; 2],
     /// Pairs of scanpaths.
     pub pairs: u64,
+    /// The tile of the plan that all this is about, as in `3/8`; the whole plan if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tile: Option<String>,
     /// The agreed engine, or `auto`.
     pub engine: String,
     /// The metric.

@@ -30,6 +30,7 @@ impl Sides {
             participants: [5, 6],
             scanpaths: [50, 60],
             pairs: 300,
+            tile: None,
             engine: "auto".into(),
             metric: "levenshtein".into(),
             answer: "score".into(),

@@ -95,6 +95,7 @@ impl World {
                 declared_letters: None,
                 disclosure: veilpath_session::DisclosureLimits::default(),
                 memory: None,
+                tile: None,
                 key: None,
             }
         });

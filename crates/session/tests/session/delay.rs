@@ -132,6 +132,7 @@ fn compare(case: Case) -> Ran {
             declared_letters: None,
             disclosure: veilpath_session::DisclosureLimits::default(),
             memory: None,
+            tile: None,
             key: None,
         };
         let opened = Session::open(channel, role, identity, peer, &letters, timeouts);

@@ -62,6 +62,7 @@ fn proposal_for(cohort: Cohort) -> Proposal {
         declared_letters: None,
         disclosure: veilpath_session::DisclosureLimits::default(),
         memory: None,
+        tile: None,
         key: None,
     }
 }

@@ -3,6 +3,7 @@
 
 mod engines;
 mod records;
+mod tiles;
 
 use std::path::Path;
 use std::time::Duration;
@@ -175,6 +176,7 @@ fn proposal(cohort: Cohort) -> Proposal {
         declared_letters: None,
         disclosure: veilpath_session::DisclosureLimits::default(),
         memory: None,
+        tile: None,
         key: None,
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::{
     Bins, Cost, Engine, GroupAnswer, GroupMeans, GroupTest, Interval, KeySize, Label, NearestLabel,
-    NearestLabels, NearestRate, Outcome, Output, OutputKind, PaillierOptions, PairRule, Results,
-    Reveal, RevealTo, Revealed, ScoreHistogram, Spec, StimulusMean, StimulusMeans, Value,
+    NearestLabels, NearestRate, Outcome, Output, OutputKind, PaillierOptions, PairRule, PlanTile,
+    Results, Reveal, RevealTo, Revealed, ScoreHistogram, Spec, StimulusMean, StimulusMeans, Tile,
+    Value,
 };
 use proptest::prelude::*;
 use veilpath_metrics::{
@@ -278,6 +279,11 @@ pub(super) fn outcome() -> impl Strategy<Value = Outcome> {
             }
             Outcome {
                 pairs: results.len() as u64,
+                tile: more.then(|| PlanTile {
+                    tile: Tile::new(2, 3).unwrap(),
+                    plan: "5d".repeat(32),
+                    pairs: results.len() as u64 + 7,
+                }),
                 spec,
                 names: ["Clinic \"A\"".into(), "Université".into()],
                 one_cohort,

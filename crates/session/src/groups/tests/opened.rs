@@ -139,7 +139,7 @@ fn run(engine: Engine, reveal: Reveal) -> [Opened; 2] {
         let during = Arc::new(Mutex::new(Vec::new()));
         agreed.session.channel.uncounted().record = Some(during.clone());
         let agreement = &agreed.agreement;
-        let (id, pairs) = (journal_id(&agreement.id, role), agreement.pairs.len());
+        let (id, pairs) = (journal_id(&agreement.id, role, None), agreement.pairs.len());
         let numbers = agreement.group.as_ref().map_or(0, |it| it.schema.count());
         let bits = agreement.group.iter().flat_map(|it| {
             let bits = it.schema.bits.iter().zip(&it.schema.shifts);

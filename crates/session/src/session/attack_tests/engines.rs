@@ -64,7 +64,7 @@ fn another_engine_on_resume_gives_no_second_answer() {
                 ..Attempt::new(folders[0].path(), 1)
             });
             let (agreement, _) = first.agreed.unwrap();
-            let id = journal_id(&agreement, attacker);
+            let id = journal_id(&agreement, attacker, None);
             for (number, engine) in Engine::PROVEN.into_iter().enumerate() {
                 let files = folders[number + 1].path();
                 let directory = StateDir::at(files).journals();

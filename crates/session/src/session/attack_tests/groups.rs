@@ -89,7 +89,7 @@ impl World {
     /// The journal of the attacker, or of the victim.
     fn journal(&self, files: &Path, role: Role, agreement: &[u8; 32], numbers: usize) -> Journal {
         let folder = StateDir::at(files).journals();
-        let id = journal_id(agreement, role);
+        let id = journal_id(agreement, role, None);
         Journal::open(&folder, id, PAIRS + numbers, self.case.reveal).unwrap()
     }
 }

@@ -71,7 +71,7 @@ fn forge(case: Case, first_is_cut: bool) {
     let (agreement, run) = first.agreed.unwrap();
     for (number, files) in folders[..16].iter().enumerate() {
         let directory = StateDir::at(files.path()).journals();
-        let id = journal_id(&agreement, case.attacker);
+        let id = journal_id(&agreement, case.attacker, None);
         let mut journal = Journal::open(&directory, id, 2, Reveal::Score).unwrap();
         if number & 1 != 0 {
             let forged = Answer::Score(PairScore::new(-1.0, None));

@@ -1,0 +1,41 @@
+//! `veilpath merge`: puts the results of tiles together.
+
+use crate::failure::Failure;
+use crate::messages;
+use crate::output::OutputArgs;
+use clap::Args;
+use std::path::{Path, PathBuf};
+
+const EXAMPLES: &str = "\
+Examples:
+  veilpath compare a.csv b.csv --tile 1/2 -o part-1.json
+  veilpath compare a.csv b.csv --tile 2/2 -o part-2.json
+  veilpath merge part-1.json part-2.json -o merged.json
+
+A large comparison is cut into tiles with --tile I/K (tile I of K) of `veilpath compare`, `veilpath host` and `veilpath join`, \
+for example one for each task of a SLURM array. Every tile writes its results as JSON. The merged result is that of one run \
+without --tile in everything but its cost. Between institutions all tiles are one agreement: every pair counts once, a tile that \
+failed is run again, and limits are about all tiles together.";
+
+/// The arguments of `merge`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct MergeArgs {
+    /// The result files of all tiles of one plan, in JSON
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// Merges the files, and writes the results.
+pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
+    let inputs: Vec<&Path> = args.files.iter().map(PathBuf::as_path).collect();
+    let output = args.output.check(&inputs)?;
+    let outcome = veilpath::merge_files(&inputs)?;
+    let written = output.write(&args.output, &inputs, &outcome)?;
+    written.print();
+    messages::info(&written.summary(&outcome));
+    Ok(())
+}

@@ -1,0 +1,166 @@
+//! `--tile` and `veilpath merge`.
+#![allow(clippy::unwrap_used)] // a test's helpers may fail the test
+
+use crate::common::Folder;
+use crate::common::pair::Pair;
+
+/// A result file without its cost, which has a line of its own.
+fn without_cost(text: &str) -> String {
+    let lines = text.lines().filter(|line| !line.starts_with("\"cost\": "));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn cohorts() -> Folder {
+    let folder = Folder::new();
+    let run = |call: &str| folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
+    run("synth lifelike --seed 7 --participants 9 --stimuli 3 -o everyone.csv");
+    run("split everyone.csv --seed 1 --first a.csv --second b.csv");
+    folder
+}
+
+#[test]
+fn merged_tiles_are_the_file_of_one_run() {
+    let folder = cohorts();
+    let run = |call: &str| folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
+    for options in [
+        "--metric scanmatch",
+        "--engine garbled",
+        "--engine shares --reveal threshold:9 --pad-to 60",
+    ] {
+        run(&format!("compare a.csv b.csv {options} -o whole.json"));
+        for tile in 1..=5 {
+            run(&format!(
+                "compare a.csv b.csv {options} --tile {tile}/5 -o tile-{tile}.json"
+            ));
+        }
+        run("merge tile-3.json tile-1.json tile-2.json tile-5.json tile-4.json -o merged.json");
+        let [whole, merged] = ["whole.json", "merged.json"].map(|name| folder.read(name));
+        assert_ne!(whole, merged);
+        assert_eq!(without_cost(&whole), without_cost(&merged), "{options}");
+    }
+}
+
+#[test]
+fn what_are_not_all_tiles_of_one_plan_is_refused() {
+    let folder = cohorts();
+    let run = |call: &str| folder.run(&call.split(' ').collect::<Vec<_>>());
+    for tile in 1..=4 {
+        run(&format!(
+            "compare a.csv b.csv --tile {tile}/4 -o tile-{tile}.json"
+        ))
+        .ok();
+    }
+    run("compare a.csv b.csv --tile 2/3 -o third.json").ok();
+    run("compare a.csv b.csv --metric dtw --tile 2/4 -o other.json").ok();
+    run("compare a.csv b.csv -o whole.json").ok();
+    // The same ids with other letters.
+    let changed = folder.read("a.csv").replacen('A', "B", 1);
+    folder.file("changed.csv", changed);
+    run("compare changed.csv b.csv --names a,b --tile 2/4 -o changed.json").ok();
+    let text = folder.read("tile-2.json");
+    let (start, score) = text.split_once("\"score\":").unwrap();
+    folder.file("forged.json", format!("{start}\"score\":9{score}"));
+    for (files, words) in [
+        (
+            "tile-1.json tile-2.json tile-4.json",
+            "1 of 4 tiles are missing: 3",
+        ),
+        (
+            "tile-1.json third.json",
+            "third.json: this is one of 3 tiles",
+        ),
+        (
+            "tile-1.json other.json",
+            "other.json: this is a tile of another plan",
+        ),
+        (
+            "tile-1.json changed.json",
+            "changed.json: this is a tile of another plan",
+        ),
+        (
+            "tile-1.json whole.json",
+            "whole.json: this is the result of a whole plan",
+        ),
+        (
+            "tile-2.json forged.json",
+            "forged.json: this file and another one have different results of tile 2",
+        ),
+        (
+            "tile-1.json a.csv",
+            "a.csv: this is not a result file in JSON",
+        ),
+    ] {
+        let said = run(&format!("merge {files} -o merged.json")).refused();
+        assert!(said.contains(words), "{files}: {said}");
+    }
+    for call in ["report tile-1.json -o page.html", "stats tile-1.json"] {
+        let said = run(call).refused();
+        assert!(
+            said.contains("tile 1/4") && said.contains("veilpath merge"),
+            "{said}"
+        );
+    }
+    let call = "compare a.csv b.csv --engine shares --reveal mean --tile 1/2";
+    let said = run(call).refused();
+    assert!(
+        said.contains("no tiles") && said.contains("leave --tile out"),
+        "{said}"
+    );
+    assert!(
+        run("compare a.csv b.csv --engine auto --tile 1/2")
+            .refused()
+            .contains("--engine")
+    );
+    assert!(
+        run("compare a.csv b.csv --tile 3/2")
+            .refused()
+            .contains("3/8")
+    );
+}
+
+#[test]
+fn two_institutions_merge_the_tiles_of_their_sessions() {
+    let pair = Pair::with_cohorts();
+    let engine = ["--engine", "garbled"];
+    let [host, join] = pair.run(&engine, &["-o", "host.json"], &["-o", "join.json"]);
+    host.ok();
+    join.ok();
+    pair.forget();
+    let estimate = pair.run(
+        &["--engine", "garbled", "--tile", "2/3", "--estimate"],
+        &[],
+        &[],
+    );
+    for side in estimate {
+        assert!(side.stderr.contains("\"tile\":\"2/3\""), "{}", side.stderr);
+    }
+    for tile in ["1", "2", "3"] {
+        let name = |side| format!("{side}-{tile}.json");
+        let place = format!("{tile}/3");
+        let both = [&engine[..], &["--tile", &place]].concat();
+        let [host, join] = pair.run(&both, &["-o", &name("host")], &["-o", &name("join")]);
+        host.ok();
+        join.ok();
+    }
+    for side in ["host", "join"] {
+        let files = [1, 2, 3].map(|tile| format!("{side}-{tile}.json"));
+        let merged = format!("{side}-merged.json");
+        let [one, two, three] = files.each_ref().map(String::as_str);
+        pair.folder
+            .run(&["merge", one, two, three, "-o", &merged])
+            .ok();
+        let whole = pair.folder.read(&format!("{side}.json"));
+        assert_eq!(
+            without_cost(&whole),
+            without_cost(&pair.folder.read(&merged))
+        );
+    }
+    // Another tile on the other side.
+    let host = pair.host(&[&engine[..], &["--tile", "1/3"]].concat());
+    let address = host.address.clone().unwrap();
+    let join = pair.join(&address, &[&engine[..], &["--tile", "2/3"]].concat());
+    for side in [host.end(), join.end()] {
+        assert_eq!(side.code, 3, "{}", side.stderr);
+        assert!(side.stderr.contains("tile"), "{}", side.stderr);
+    }
+}

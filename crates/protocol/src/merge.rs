@@ -1,0 +1,230 @@
+//! Puts the tiles of a plan together.
+//!
+//! The result is what one run of the whole plan gives, in everything but what it cost: there is nothing in it that says that it
+//! was computed in tiles. Files come from many machines, so every way in which they can fail to be the tiles of one plan is an error of
+//! its own.
+
+use crate::{Cost, MAX_PAIRS, Outcome, PairResult, PlanTile, Results};
+use std::collections::BTreeMap;
+
+/// Why tiles cannot be put together. Outcomes are numbered from 0, in the order in which they are given.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MergeError {
+    /// There are no tiles.
+    #[error("there are no tiles to merge")]
+    Nothing,
+    /// An outcome is not a tile.
+    #[error("this is the result of a whole plan, or already merged, and not a tile")]
+    NotATile {
+        /// Which outcome.
+        outcome: usize,
+    },
+    /// A tile of a plan with another number of tiles.
+    #[error("this is one of {found} tiles, and the first file is one of {expected}")]
+    OtherCount {
+        /// Which outcome.
+        outcome: usize,
+        /// Its number of tiles.
+        found: u32,
+        /// That of the first.
+        expected: u32,
+    },
+    /// A tile of another plan.
+    #[error("this is a tile of another plan than the first file: {field} differs")]
+    OtherPlan {
+        /// Which outcome.
+        outcome: usize,
+        /// What differs.
+        field: &'static str,
+    },
+    /// A session that computed a tile was interrupted.
+    #[error("this tile has {results} of {pairs} results: its session was interrupted")]
+    Incomplete {
+        /// Which outcome.
+        outcome: usize,
+        /// The results that it has.
+        results: u64,
+        /// Its pairs.
+        pairs: u64,
+    },
+    /// Two different results of the same tile.
+    #[error("this file and another one have different results of tile {tile}")]
+    Conflict {
+        /// Which outcome.
+        outcome: usize,
+        /// The other one.
+        other: usize,
+        /// The number of the tile.
+        tile: u32,
+    },
+    /// Tiles without a result.
+    #[error("{} of {count} tiles are missing: {}", missing.len(), first_few(missing))]
+    Missing {
+        /// Their numbers.
+        missing: Vec<u32>,
+        /// The number of tiles of the plan.
+        count: u32,
+    },
+    /// The tiles do not have the pairs of their plan.
+    #[error("the tiles have {found} different pairs, and their plan has {pairs}")]
+    PairCount {
+        /// The different pairs of all tiles.
+        found: u64,
+        /// Those of the plan.
+        pairs: u64,
+    },
+    /// The merged result would not fit the memory of a common machine.
+    #[error(
+        "the plan has {pairs} pairs; one result has at most {most}, so use its tiles as they are"
+    )]
+    TooManyPairs {
+        /// The pairs of the plan.
+        pairs: u64,
+        /// The most that are merged.
+        most: u64,
+    },
+}
+
+/// The outcome of a whole plan from all its tiles, in any order. The same tile may be there twice.
+pub fn merge(outcomes: Vec<Outcome>) -> Result<Outcome, MergeError> {
+    let first = outcomes.first().ok_or(MergeError::Nothing)?;
+    let plan = tile_of(first, 0)?.clone();
+    if plan.pairs > MAX_PAIRS {
+        return Err(MergeError::TooManyPairs {
+            pairs: plan.pairs,
+            most: MAX_PAIRS,
+        });
+    }
+    let mut tiles: BTreeMap<u32, usize> = BTreeMap::new();
+    for (at, outcome) in outcomes.iter().enumerate() {
+        let found = tile_of(outcome, at)?;
+        check(first, &plan, outcome, found, at)?;
+        let tile = found.tile.index();
+        if let Some(other) = tiles.insert(tile, at)
+            && outcomes[other].results != outcome.results
+        {
+            return Err(MergeError::Conflict {
+                outcome: at,
+                other,
+                tile,
+            });
+        }
+    }
+    let count = plan.tile.count();
+    let missing: Vec<u32> = (1..=count)
+        .filter(|tile| !tiles.contains_key(tile))
+        .collect();
+    if !missing.is_empty() {
+        return Err(MergeError::Missing { missing, count });
+    }
+    let tiles: Vec<&Outcome> = tiles.values().map(|&at| &outcomes[at]).collect();
+    let compared: u64 = tiles
+        .iter()
+        .map(|tile| tile.pairs)
+        .fold(0, u64::saturating_add);
+    let mut pairs: Vec<PairResult<'_>> =
+        tiles.iter().flat_map(|tile| tile.results.iter()).collect();
+    pairs.sort_by_key(|pair| (pair.a, pair.b));
+    let has_results = !pairs.is_empty();
+    let distinct = pairs
+        .chunk_by(|one, next| (one.a, one.b) == (next.a, next.b))
+        .count() as u64;
+    if compared != plan.pairs || has_results && distinct != compared {
+        return Err(MergeError::PairCount {
+            found: if has_results { distinct } else { compared },
+            pairs: plan.pairs,
+        });
+    }
+    let mut results = Results::new(first.results.outputs().to_vec());
+    for pair in pairs {
+        results.push(pair.a, pair.b, pair.values);
+    }
+    let cost = tiles
+        .iter()
+        .map(|tile| tile.cost)
+        .fold(Cost::default(), add);
+    let mut merged = first.clone();
+    (merged.results, merged.cost, merged.tile, merged.pairs) = (results, cost, None, plan.pairs);
+    Ok(merged)
+}
+
+fn tile_of(outcome: &Outcome, at: usize) -> Result<&PlanTile, MergeError> {
+    let not_a_tile = MergeError::NotATile { outcome: at };
+    outcome.tile.as_ref().ok_or(not_a_tile)
+}
+
+/// Whether an outcome is a complete tile of the same plan as the first.
+fn check(
+    first: &Outcome,
+    plan: &PlanTile,
+    outcome: &Outcome,
+    found: &PlanTile,
+    at: usize,
+) -> Result<(), MergeError> {
+    if found.tile.count() != plan.tile.count() {
+        return Err(MergeError::OtherCount {
+            outcome: at,
+            found: found.tile.count(),
+            expected: plan.tile.count(),
+        });
+    }
+    let same = [
+        (
+            "the plan",
+            found.plan == plan.plan && found.pairs == plan.pairs,
+        ),
+        ("what was computed", outcome.spec == first.spec),
+        ("the names of the cohorts", outcome.names == first.names),
+        ("the cohorts", outcome.a == first.a && outcome.b == first.b),
+        ("the cohorts", outcome.one_cohort == first.one_cohort),
+        (
+            "the outputs",
+            outcome.results.outputs() == first.results.outputs(),
+        ),
+        ("what was revealed", outcome.revealed == first.revealed),
+        ("the error bound", outcome.error_bound == first.error_bound),
+        ("the answers", outcome.answers == first.answers),
+    ];
+    if let Some((field, _)) = same.into_iter().find(|(_, same)| !same) {
+        return Err(MergeError::OtherPlan { outcome: at, field });
+    }
+    let withheld = first.is_withheld() || first.pairs == 0;
+    let (results, pairs) = (outcome.results.len() as u64, outcome.pairs);
+    match results == pairs || withheld && results == 0 {
+        true => Ok(()),
+        false => Err(MergeError::Incomplete {
+            outcome: at,
+            results,
+            pairs,
+        }),
+    }
+}
+
+fn add(a: Cost, b: Cost) -> Cost {
+    Cost {
+        seconds: a.seconds + b.seconds,
+        bytes_sent: a.bytes_sent.saturating_add(b.bytes_sent),
+        bytes_received: a.bytes_received.saturating_add(b.bytes_received),
+        rounds: a.rounds.saturating_add(b.rounds),
+        cells: a.cells.saturating_add(b.cells),
+        pairs_from_journal: a.pairs_from_journal.saturating_add(b.pairs_from_journal),
+    }
+}
+
+/// The first numbers, as ranges.
+fn first_few(numbers: &[u32]) -> String {
+    const SHOWN: usize = 8;
+    let runs: Vec<&[u32]> = numbers.chunk_by(|one, next| one + 1 == *next).collect();
+    let run = |run: &&[u32]| match run {
+        [only] => only.to_string(),
+        [first, .., last] => format!("{first}–{last}"),
+        [] => String::new(),
+    };
+    let shown: Vec<String> = runs.iter().take(SHOWN).map(run).collect();
+    let more = if runs.len() > SHOWN { ", …" } else { "" };
+    format!("{}{more}", shown.join(", "))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+use super::*;
+use crate::{Engine, PairRule, Spec, Tile, compare_locally, compare_tile_locally};
+use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric};
+
+fn cohort(scanpaths: &[&str]) -> Cohort {
+    let alphabet = Alphabet::letters(4).unwrap();
+    let entries = scanpaths.iter().enumerate().map(|(at, letters)| Entry {
+        participant: format!("p{at}"),
+        group: None,
+        stimulus: Some(format!("s{}", at % 2)),
+        scanpath: alphabet.parse(letters).unwrap(),
+        fixations: None,
+    });
+    Cohort {
+        alphabet,
+        encoding: Encoding::default(),
+        screen: None,
+        entries: entries.collect(),
+    }
+}
+
+fn tile(index: u32, count: u32) -> Outcome {
+    let (a, b) = cohorts();
+    let tile = Tile::new(index, count).unwrap();
+    let mut outcome = compare_tile_locally(spec(), &a, &b, tile, &()).unwrap();
+    outcome.tile = Some(PlanTile {
+        tile,
+        plan: "ab".repeat(32),
+        pairs: 10,
+    });
+    outcome
+}
+
+fn cohorts() -> (Cohort, Cohort) {
+    (
+        cohort(&["ABC", "A", "BBBB", "", "CD"]),
+        cohort(&["ABCD", "DA", "C", "AAAA"]),
+    )
+}
+
+fn spec() -> Spec {
+    let (a, b) = cohorts();
+    Spec::new(
+        Engine::Plain,
+        Metric::Levenshtein,
+        PairRule::SameStimulus,
+        &a,
+        &b,
+    )
+    .unwrap()
+}
+
+fn all(count: u32) -> Vec<Outcome> {
+    (1..=count).map(|index| tile(index, count)).collect()
+}
+
+#[test]
+fn merged_tiles_are_one_run() {
+    let (a, b) = cohorts();
+    let whole = compare_locally(spec(), &a, &b, &()).unwrap();
+    for count in [1, 2, 3, 4, 9] {
+        let mut tiles = all(count);
+        tiles.reverse();
+        tiles.push(tiles[0].clone());
+        let merged = merge(tiles).unwrap();
+        assert_eq!(merged.cost.cells, whole.cost.cells);
+        let cost = whole.cost;
+        assert_eq!(Outcome { cost, ..merged }, whole, "{count} tiles");
+    }
+}
+
+#[test]
+fn what_is_not_all_tiles_of_one_plan_is_refused() {
+    let refused = |change: &dyn Fn(&mut Vec<Outcome>)| {
+        let mut tiles = all(4);
+        change(&mut tiles);
+        merge(tiles).unwrap_err()
+    };
+    let missing = refused(&|tiles| {
+        tiles.remove(2);
+        tiles.remove(0);
+    });
+    assert_eq!(
+        missing,
+        MergeError::Missing {
+            missing: vec![1, 3],
+            count: 4
+        }
+    );
+    assert_eq!(missing.to_string(), "2 of 4 tiles are missing: 1, 3");
+    let other = |field| MergeError::OtherPlan { outcome: 3, field };
+    let plan = |outcome: &mut Outcome| outcome.tile.as_mut().unwrap().plan.replace_range(..2, "00");
+    assert_eq!(refused(&|tiles| plan(&mut tiles[3])), other("the plan"));
+    assert_eq!(
+        refused(&|tiles| tiles[3].a[0].participant = "x".into()),
+        other("the cohorts")
+    );
+    assert_eq!(
+        refused(&|tiles| tiles[3].spec.engine = Engine::Garbled),
+        other("what was computed")
+    );
+    assert_eq!(
+        refused(&|tiles| tiles[3].tile = None),
+        MergeError::NotATile { outcome: 3 }
+    );
+    assert_eq!(
+        refused(&|tiles| tiles[1] = tile(2, 5)),
+        MergeError::OtherCount {
+            outcome: 1,
+            found: 5,
+            expected: 4
+        }
+    );
+    assert_eq!(merge(Vec::new()), Err(MergeError::Nothing));
+    let conflict = refused(&|tiles| {
+        let mut again = tiles[1].clone();
+        let (one, value) = (again.results.pair(0), [crate::Value::Number(99.0)]);
+        let (a, b) = (one.a, one.b);
+        again.results.retain(|pair| (pair.a, pair.b) != (a, b));
+        again.results.push(a, b, &value);
+        tiles.push(again);
+    });
+    assert_eq!(
+        conflict,
+        MergeError::Conflict {
+            outcome: 4,
+            other: 1,
+            tile: 2
+        }
+    );
+    let incomplete = refused(&|tiles| tiles[1].results.clear());
+    assert!(matches!(
+        incomplete,
+        MergeError::Incomplete {
+            outcome: 1,
+            results: 0,
+            ..
+        }
+    ));
+    // A file that names another tile than it has.
+    let twice = refused(&|tiles| {
+        let name = tiles[1].tile.clone();
+        tiles[1] = tiles[0].clone();
+        tiles[1].tile = name;
+    });
+    assert!(
+        matches!(twice, MergeError::PairCount { pairs: 10, .. }),
+        "{twice}"
+    );
+}
+
+/// The other side's results: no tile has any.
+#[test]
+fn tiles_without_results_merge_to_a_plan_without_results() {
+    let mut tiles = all(3);
+    tiles.iter_mut().for_each(|tile| tile.results.clear());
+    let merged = merge(tiles).unwrap();
+    assert!(merged.is_withheld() && merged.pairs == 10 && merged.tile.is_none());
+}

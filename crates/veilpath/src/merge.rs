@@ -1,0 +1,43 @@
+//! Puts the result files of the tiles of a plan together.
+
+use crate::Error;
+use std::fs::File;
+use std::path::Path;
+use veilpath_protocol::{MergeError, Outcome, merge};
+use veilpath_report::result_file;
+
+/// The result of a whole plan, from the files of all its tiles. It is what one run gives in everything but its cost.
+pub fn merge_files(files: &[impl AsRef<Path>]) -> Result<Outcome, Error> {
+    let name = |at: usize| {
+        let file = files.get(at);
+        file.map(|file| file.as_ref().display().to_string())
+    };
+    let tiles = files.iter().enumerate().map(|(at, path)| {
+        let path = path.as_ref();
+        let file = File::open(path).map_err(|source| Error::Open {
+            path: path.to_path_buf(),
+            source,
+        })?;
+        result_file::read_outcome(file).map_err(|error| Error::ResultFile {
+            file: name(at).unwrap_or_default(),
+            error,
+        })
+    });
+    let tiles = tiles.collect::<Result<Vec<_>, Error>>()?;
+    merge(tiles).map_err(|error| Error::Merge {
+        file: about(&error).and_then(name),
+        error,
+    })
+}
+
+/// The outcome that an error is about.
+fn about(error: &MergeError) -> Option<usize> {
+    match *error {
+        MergeError::NotATile { outcome }
+        | MergeError::OtherCount { outcome, .. }
+        | MergeError::OtherPlan { outcome, .. }
+        | MergeError::Incomplete { outcome, .. }
+        | MergeError::Conflict { outcome, .. } => Some(outcome),
+        _ => None,
+    }
+}
