@@ -75,7 +75,7 @@ impl Disclosure {
     /// The name of the comparison in the state directory of the side with this role, as [`crate::StoredComparison::id`] has it.
     pub fn comparison_id(&self, role: Role) -> Option<String> {
         let agreement = unhex(&self.agreement)?;
-        Some(journal_name(&journal_id(&agreement, role)))
+        Some(journal_name(&journal_id(&agreement, role, None)))
     }
 
     /// The side with this key.
