@@ -131,7 +131,7 @@ fn limits_are_about_all_tiles_together() {
     }
     assert_eq!(counted(&world), [0, 0]);
     for index in 1..=TILES {
-        world.run(limited(3, index)).map(Result::unwrap);
+        let _ = world.run(limited(3, index)).map(Result::unwrap);
     }
     assert_eq!(counted(&world), [3, 3]);
     // The plan is complete: its tiles are free.
