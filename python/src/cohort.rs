@@ -11,7 +11,7 @@ use veilpath::split::SplitOptions;
 use veilpath::synth::{self, LifelikeOptions, RandomOptions, SyntheticCohort, Viewers};
 use veilpath::{
     Contents, Error, Grid, Input, OutputFile, RawCohort, cohort_in_memory, decode_cohort,
-    write_cohort,
+    part_of_cohort, write_cohort_part,
 };
 
 /// The scanpaths of one institution.
@@ -55,12 +55,7 @@ impl Cohort {
     }
 
     fn write(&self, out: &mut dyn std::io::Write) -> std::io::Result<()> {
-        write_cohort(
-            &self.decoded,
-            self.raw.aspect(),
-            self.raw.header_notes(),
-            out,
-        )
+        write_cohort_part(&self.raw, &self.decoded, out)
     }
 
     fn distinct<'a>(&'a self, id: impl Fn(&'a veilpath::Entry) -> Option<&'a str>) -> Vec<&'a str> {
@@ -221,14 +216,14 @@ pub(crate) fn split(
     seed: Option<u64>,
     names: [String; 2],
 ) -> PyResult<(Cohort, Cohort)> {
-    let aspect = cohort.raw.aspect();
     let split = || {
         let options = SplitOptions { share, seed };
         let parts = veilpath::split::split(cohort.decoded.clone(), options)?;
         let [first, second] = parts.cohorts;
+        let part = |name: &str, half: &_| part_of_cohort(name, &cohort.raw, half);
         Ok((
-            Cohort::in_memory(&names[0], &first, aspect, None)?,
-            Cohort::in_memory(&names[1], &second, aspect, None)?,
+            Cohort::new(part(&names[0], &first)?, None)?,
+            Cohort::new(part(&names[1], &second)?, None)?,
         ))
     };
     split().map_err(|error: Error| raise(py, &error))

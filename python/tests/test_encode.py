@@ -196,6 +196,22 @@ def test_cohorts_go_to_frames_and_back(cohort: vp.Cohort, tmp_path: Path) -> Non
         vp.read_cohort(Path(__file__).parents[2] / "testdata" / "formats" / "table.csv")
 
 
+def test_a_saved_cohort_declares_what_it_declared(tmp_path: Path) -> None:
+    letters_only = pl.DataFrame({"participant": ["p", "q"], "scanpath": ["ABBA", "CA"]})
+    cohort = vp.read_cohort(letters_only)
+    for number, one in enumerate((cohort, *vp.split(cohort, seed=1))):
+        path = tmp_path / f"{number}.csv"
+        one.save(path)
+        assert "alphabet" not in path.read_text()
+        # So a metric's grid can say how many letters there are.
+        grid: dict[str, Any] = {"metric": "needleman-wunsch", "substitution": "manhattan", "grid": (2, 2)}
+        again = vp.read_cohort(path)
+        assert vp.compare(again, again, **grid).to_polars().equals(vp.compare(one, one, **grid).to_polars())
+    declared = vp.synth_random(count=2, length=4, letters=49, seed=1)
+    declared.save(tmp_path / "declared.csv")
+    assert "# alphabet: letters 49\n" in (tmp_path / "declared.csv").read_text()
+
+
 def test_the_frame_is_not_held_after_the_call(fixations: Path) -> None:
     table = pa.table(pl.read_csv(fixations))
     before = pa.total_allocated_bytes()

@@ -67,8 +67,29 @@ pub fn write(
     notes: &[String],
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let alphabet = cohort.alphabet.to_string();
+    write_declaring(Some(&alphabet), cohort, aspect, notes, out)
+}
+
+/// Writes scanpaths of a file that was read: all of them, or some. The header declares what that file's header does, and so
+/// leaves open what that leaves open to a metric's grid.
+pub fn write_part(whole: &RawCohort, part: &Cohort, out: &mut dyn Write) -> io::Result<()> {
+    let alphabet = whole.declared_for(part);
+    let (aspect, notes) = (whole.aspect(), whole.header_notes());
+    write_declaring(alphabet.as_deref(), part, aspect, notes, out)
+}
+
+fn write_declaring(
+    alphabet: Option<&str>,
+    cohort: &Cohort,
+    aspect: Option<f64>,
+    notes: &[String],
+    out: &mut dyn Write,
+) -> io::Result<()> {
     writeln!(out, "{MAGIC} {VERSION}")?;
-    writeln!(out, "# {ALPHABET}: {}", cohort.alphabet)?;
+    if let Some(alphabet) = alphabet {
+        writeln!(out, "# {ALPHABET}: {alphabet}")?;
+    }
     for (name, value) in &cohort.encoding.0 {
         let name = one_line(name).replace(':', " ");
         if ![ALPHABET, NOTE, ASPECT, SCREEN, VIEWING].contains(&name.as_str()) {

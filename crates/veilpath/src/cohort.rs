@@ -46,6 +46,17 @@ pub fn cohort_in_memory(
     read_cohort_from(Input::from_bytes(name, text)?)
 }
 
+/// Scanpaths of a file that was read, as if they were a file of their own with the same header.
+pub fn part_of_cohort(name: &str, whole: &RawCohort, part: &Cohort) -> Result<RawCohort, Error> {
+    let mut text = Vec::new();
+    let failed = |source| Error::Write {
+        path: name.into(),
+        source,
+    };
+    veilpath_encode::cohort_file::write_part(whole, part, &mut text).map_err(failed)?;
+    read_cohort_from(Input::from_bytes(name, text)?)
+}
+
 /// Refuses two scanpaths of one participant for one stimulus. Comparisons allow them; who looks results up by these two ids
 /// does not want them.
 pub fn refuse_repeated_ids(cohort: &RawCohort) -> Result<(), Error> {

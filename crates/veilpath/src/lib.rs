@@ -116,7 +116,8 @@ mod temporary_file;
 
 pub use choice::Choice;
 pub use cohort::{
-    OtherFile, cohort_in_memory, decode_cohort, read_cohort, read_cohort_from, refuse_repeated_ids,
+    OtherFile, cohort_in_memory, decode_cohort, part_of_cohort, read_cohort, read_cohort_from,
+    refuse_repeated_ids,
 };
 pub use compare::{CompareOptions, TestCoins, TestCoinsError, compare};
 pub use error::{Error, Fault};
@@ -147,7 +148,7 @@ pub use session::{
     write_peers, write_record,
 };
 
-pub use veilpath_encode::cohort_file::write as write_cohort;
+pub use veilpath_encode::cohort_file::{write as write_cohort, write_part as write_cohort_part};
 pub use veilpath_encode::{CohortNote, Input, RawCohort, ReadError};
 pub use veilpath_metrics::{
     Alphabet, Cohort, Distance, Entry, Grid, Metric, MetricError, Notation, NotationError,

@@ -8,7 +8,7 @@ use crate::numbers::decimal;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use veilpath::split::{self, SplitOptions};
-use veilpath::{Contents, OutputFile, refuse_same_output, units, write_cohort};
+use veilpath::{Contents, OutputFile, refuse_same_output, units, write_cohort_part};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &SplitArgs) -> Result<(), Failure> {
     let create = |path: &Path| OutputFile::create_for(Contents::Cohort, path, &inputs, args.force);
     let files = [create(&paths[0])?, create(&paths[1])?];
     for (file, cohort) in files.into_iter().zip(&split.cohorts) {
-        file.write(|out| write_cohort(cohort, raw.aspect(), raw.header_notes(), out))?;
+        file.write(|out| write_cohort_part(&raw, cohort, out))?;
     }
     for (path, cohort) in paths.iter().zip(&split.cohorts) {
         messages::info(&format!(

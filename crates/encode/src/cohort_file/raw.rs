@@ -185,28 +185,48 @@ impl RawCohort {
             .collect()
     }
 
+    /// What a file with some of these scanpaths has to say about its alphabet, in order to be read as this one.
+    pub(super) fn declared_for(&self, part: &Cohort) -> Option<String> {
+        let alphabet = part.alphabet;
+        let notation = || alphabet.notation().name().to_string();
+        match self.alphabet {
+            Some(_) if self.size_declared => Some(alphabet.to_string()),
+            Some(_) => Some(notation()),
+            None if self.grid.is_some() => None,
+            None => {
+                let texts = part.entries.iter();
+                let texts: Vec<String> = texts.map(|it| alphabet.format(&it.scanpath)).collect();
+                let guessed = guessed_notation(texts.iter().map(String::as_str));
+                (guessed != alphabet.notation()).then(notation)
+            }
+        }
+    }
+
     /// The notation that the strings seem to be written in.
     fn guessed_notation(&self) -> Notation {
-        let mut texts = self.rows.iter().map(|row| row.letters.as_str());
-        let any = self.rows.iter().any(|row| !row.letters.is_empty());
-        let is_number = |text: &str| {
-            text.bytes()
-                .all(|byte| byte.is_ascii_digit() || byte == b' ')
-        };
-        let is_double = |text: &str| {
-            let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-            rest.is_empty()
-                && pairs
-                    .iter()
-                    .all(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
-        };
-        if any && texts.clone().all(is_number) {
-            Notation::Numbers
-        } else if any && texts.all(is_double) {
-            Notation::DoubleLetters
-        } else {
-            Notation::Letters
-        }
+        guessed_notation(self.rows.iter().map(|row| row.letters.as_str()))
+    }
+}
+
+fn guessed_notation<'a>(mut texts: impl Iterator<Item = &'a str> + Clone) -> Notation {
+    let any = texts.clone().any(|text| !text.is_empty());
+    let is_number = |text: &str| {
+        text.bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b' ')
+    };
+    let is_double = |text: &str| {
+        let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+        rest.is_empty()
+            && pairs
+                .iter()
+                .all(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
+    };
+    if any && texts.clone().all(is_number) {
+        Notation::Numbers
+    } else if any && texts.all(is_double) {
+        Notation::DoubleLetters
+    } else {
+        Notation::Letters
     }
 }
 

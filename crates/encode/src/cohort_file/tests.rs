@@ -1,6 +1,7 @@
 //! Every form, what is written and read again, and what is wrong with a file.
 
 mod fixations;
+mod parts;
 
 use super::*;
 use crate::{EncodeField, Input, ReadError};

@@ -1,0 +1,47 @@
+//! Scanpaths of a file, written again.
+
+use super::read_text;
+use crate::cohort_file::write_part;
+
+/// The alphabet line of a file with the scanpaths at these places.
+fn declared(text: &str, kept: &[usize]) -> Option<String> {
+    let whole = read_text(text).unwrap();
+    let mut part = whole.cohort.clone();
+    part.entries = kept.iter().map(|&at| part.entries[at].clone()).collect();
+    let mut bytes = Vec::new();
+    write_part(&whole.raw, &part, &mut bytes).unwrap();
+    let written = String::from_utf8(bytes).unwrap();
+    let again = read_text(&written).unwrap();
+    assert_eq!(again.cohort, part, "{written}");
+    assert_eq!(
+        again.raw.declares_letters(None),
+        whole.raw.declares_letters(None)
+    );
+    let line = written
+        .lines()
+        .find_map(|line| line.strip_prefix("# alphabet: "));
+    line.map(String::from)
+}
+
+#[test]
+fn a_part_declares_what_the_whole_does() {
+    let table = "participant,scanpath\np,ABBA\nq,CA\n";
+    assert_eq!(declared(table, &[0, 1]), None);
+    let header = "# veilpath cohort 1\n";
+    for (line, expected) in [
+        ("# alphabet: letters 49\n", Some("letters 49")),
+        ("# alphabet: letters\n", Some("letters")),
+        ("# grid: 7x7\n", None),
+    ] {
+        let text = format!("{header}{line}{table}");
+        assert_eq!(declared(&text, &[1]).as_deref(), expected, "{line}");
+    }
+}
+
+#[test]
+fn a_part_that_looks_different_says_how_it_is_written() {
+    // Alone, the second one could be double letters.
+    let table = "participant,scanpath\np,ABC\nq,aAbB\n";
+    assert_eq!(declared(table, &[0]), None);
+    assert_eq!(declared(table, &[1]).as_deref(), Some("letters"));
+}
