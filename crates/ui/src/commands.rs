@@ -29,6 +29,7 @@ pub(crate) fn all(workspace: &Workspace) -> Value {
         false => format!(" --names {}", quoted(&format!("{},{}", names[a], names[b]))),
     };
     let [a, b] = sides.map(|name| quoted(&name));
+    let groups = groups(workspace);
     let line = |a: &str, b: &str, names: String, output: &str| {
         format!("veilpath compare {a} {b}{plan}{names} -o {output}")
     };
@@ -36,9 +37,11 @@ pub(crate) fn all(workspace: &Workspace) -> Value {
     if workspace.compare.sites {
         compare.push(line(&a, &a, named(0, 0), "within-a.json"));
         compare.push(line(&b, &b, named(1, 1), "within-b.json"));
-        compare.push("veilpath stats scores.json within-a.json within-b.json".into());
+        compare.push(format!(
+            "veilpath stats scores.json within-a.json within-b.json{groups}"
+        ));
     } else {
-        compare.push("veilpath stats scores.json".into());
+        compare.push(format!("veilpath stats scores.json{groups}"));
     }
     compare.push("veilpath report scores.json -o report.html".into());
     json!({
@@ -46,6 +49,20 @@ pub(crate) fn all(workspace: &Workspace) -> Value {
         "compare": compare,
         "partner": partner(workspace),
     })
+}
+
+/// Where statistics find the groups of participants.
+fn groups(workspace: &Workspace) -> String {
+    let has_groups = |side: usize| {
+        let cohort = workspace.cohorts[side].as_ref();
+        cohort.map(|it| it.cohort.has_groups())
+    };
+    let [first, second] = cohort_names(workspace).map(|name| quoted(&name));
+    match (has_groups(0), has_groups(1)) {
+        (Some(true), None) => format!(" --groups {first}"),
+        (Some(true), Some(true)) => format!(" --groups {first} --second-groups {second}"),
+        _ => String::new(),
+    }
 }
 
 fn cohort_names(workspace: &Workspace) -> [String; 2] {
@@ -125,15 +142,17 @@ fn partner(workspace: &Workspace) -> Vec<String> {
         "" => "PARTNER-FINGERPRINT",
         peer => peer,
     };
-    let mut line = match form.role.as_str() {
-        "join" => {
-            let address = match form.address.trim() {
-                "" => "HOST-ADDRESS:7070",
-                address => address,
-            };
-            format!("veilpath join {} --wait 600", quoted(address))
-        }
-        _ => format!("veilpath host --listen {}", quoted(form.listen.trim())),
+    let place = match (form.place(), form.via_relay) {
+        ("", true) => "RELAY-ADDRESS:7071",
+        ("", false) => "HOST-ADDRESS:7070",
+        (place, _) => place,
+    };
+    let place = quoted(place);
+    let mut line = match (form.role.as_str(), form.via_relay) {
+        ("join", true) => format!("veilpath join --relay {place} --wait 600"),
+        ("join", false) => format!("veilpath join {place} --wait 600"),
+        (_, true) => format!("veilpath host --relay {place}"),
+        (_, false) => format!("veilpath host --listen {place}"),
     };
     line.push_str(&format!(" --peer {peer} --cohort {}", quoted(&cohort)));
     line.push_str(&flags(&form.plan, true));

@@ -9,11 +9,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use veilpath::encode::Groups;
 use veilpath::split::{SplitOptions, split};
 use veilpath::stats::{NamedResult, StatsOptions, statistics};
 use veilpath::{
-    CompareOptions, Event, Input, Outcome, PlanOptions, RawCohort, compare, plan, read_cohort_from,
-    write_cohort,
+    CancelToken, CompareOptions, Error, Event, EventSink, Input, Outcome, PlanOptions, RawCohort,
+    compare, part_of_cohort, plan,
 };
 
 /// How often the page hears about progress.
@@ -74,6 +75,23 @@ struct Job {
     is_split: bool,
     names: [String; 2],
     id: u64,
+    cancel: CancelToken,
+}
+
+/// Where a comparison reports to, and what cancels it.
+struct Sink<'a, F: Fn(Event) + Sync> {
+    report: F,
+    cancel: &'a CancelToken,
+}
+
+impl<F: Fn(Event) + Sync> EventSink for Sink<'_, F> {
+    fn event(&self, event: Event) {
+        (self.report)(event);
+    }
+
+    fn cancel_token(&self) -> CancelToken {
+        self.cancel.clone()
+    }
 }
 
 impl App {
@@ -92,8 +110,10 @@ impl App {
             }
             let options = workspace.plan.options()?;
             workspace.next_id += 1;
+            let cancel = CancelToken::default();
             workspace.job = Some(JobState {
                 running: true,
+                cancel: cancel.clone(),
                 ..JobState::default()
             });
             Job {
@@ -103,6 +123,7 @@ impl App {
                 is_split: workspace.compare.is_split(&workspace),
                 names: workspace.compare.names(&workspace),
                 id: workspace.next_id,
+                cancel,
             }
         };
         let app = Arc::clone(self);
@@ -110,13 +131,13 @@ impl App {
             let notes = Mutex::new(Vec::new());
             let result = app.run(&job, &notes);
             let notes = notes.into_inner().unwrap_or_else(PoisonError::into_inner);
-            app.finish(result, notes);
+            app.finish(result, notes, job.cancel.is_cancelled());
         });
         self.hub.send(&json!({"event": "changed"}));
         Ok(())
     }
 
-    fn finish(&self, result: Result<ResultState, Problem>, notes: Vec<String>) {
+    fn finish(&self, result: Result<ResultState, Problem>, notes: Vec<String>, cancelled: bool) {
         let mut workspace = lock(&self.workspace);
         let mut job = JobState {
             notes: notes.clone(),
@@ -124,6 +145,8 @@ impl App {
         };
         match result {
             Ok(result) => workspace.result = Some(Arc::new(ResultState { notes, ..result })),
+            // Whoever cancels it knows; an earlier result stays.
+            Err(_) if cancelled => {}
             Err(problem) => job.problem = Some(problem),
         }
         workspace.job = Some(job);
@@ -134,7 +157,7 @@ impl App {
     fn run(&self, job: &Job, notes: &Mutex<Vec<String>>) -> Result<ResultState, Problem> {
         let [first, second] = job.sides()?;
         let last = Mutex::new(Instant::now());
-        let events = |event: Event| match event {
+        let report = |event: Event| match event {
             Event::Progress(progress) => {
                 let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
                 if progress.done == progress.total || last.elapsed() > REPORT_INTERVAL {
@@ -152,11 +175,18 @@ impl App {
             Event::CohortNote { file, note } => push(notes, format!("{file}: {note}")),
             _ => {}
         };
+        let events = Sink {
+            report,
+            cancel: &job.cancel,
+        };
         let cohorts = [&first, &second];
         let compared = |a: usize, b: usize| -> Result<Outcome, Problem> {
             let planned = plan([cohorts[a], cohorts[b]], &job.options, &events)?;
             let outcome = compare(&planned, CompareOptions::default(), &events)?;
-            Ok(outcome.with_names([a, b].map(|side| job.names[side].clone())))
+            match job.cancel.is_cancelled() {
+                true => Err(Error::Cancelled.into()),
+                false => Ok(outcome.with_names([a, b].map(|side| job.names[side].clone()))),
+            }
         };
         let outcome = compared(0, 1)?;
         let answers_pairs = job.options.reveal.group_question().is_none();
@@ -174,8 +204,13 @@ impl App {
                     .zip(&results)
                     .map(|(name, file)| NamedResult { name, file })
                     .collect();
-                match statistics(&named, &StatsOptions::default(), &events) {
+                let options = StatsOptions {
+                    groups: job.groups()?,
+                    ..StatsOptions::default()
+                };
+                match statistics(&named, &options, &events) {
                     Ok(outcome) => Some(outcome),
+                    Err(Error::Cancelled) => return Err(Error::Cancelled.into()),
                     Err(error) => {
                         push(notes, format!("no statistics: {error}"));
                         None
@@ -195,6 +230,22 @@ impl App {
 }
 
 impl Job {
+    /// The groups of both sides, if all participants can have one.
+    fn groups(&self) -> Result<[Option<Groups>; 2], Problem> {
+        let of = |cohort: &CohortState| -> Result<Groups, Problem> {
+            let input = Input::from_shared(&cohort.name, Arc::clone(&cohort.bytes))?;
+            Ok(Groups::read(input)?)
+        };
+        let has_groups = |cohort: &CohortState| cohort.cohort.has_groups();
+        Ok(match &self.cohorts {
+            [Some(whole), None] if has_groups(whole) => [Some(of(whole)?), None],
+            [Some(first), Some(second)] if has_groups(first) && has_groups(second) => {
+                [Some(of(first)?), Some(of(second)?)]
+            }
+            _ => [None, None],
+        })
+    }
+
     /// The two cohorts: as given, or the halves of the first.
     fn sides(&self) -> Result<[RawCohort; 2], Problem> {
         let missing = || Problem::new("there is no second cohort", "");
@@ -207,14 +258,8 @@ impl Job {
                 };
                 let raw = whole.raw()?;
                 let halves = split(whole.cohort.clone(), options)?.cohorts;
-                let [a, b] = halves.each_ref().map(|half| {
-                    let mut bytes = Vec::new();
-                    write_cohort(half, raw.aspect(), raw.header_notes(), &mut bytes)
-                        .map_err(|error| Problem::new(error.to_string(), ""))?;
-                    let input = Input::from_bytes("half.csv", bytes)?;
-                    Ok::<_, Problem>(read_cohort_from(input)?)
-                });
-                Ok([a?, b?])
+                let part = |half| part_of_cohort("half.csv", &raw, half);
+                Ok([part(&halves[0])?, part(&halves[1])?])
             }
             _ => Err(missing()),
         }

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use veilpath::{
-    Fingerprint, Identity, Invitation, NamedPlan, SignedRecord, check_policy, find_policy,
-    fingerprint_words, identity_file, state_dir, write_record,
+    Fingerprint, Identity, Invitation, MeetingPlace, NamedPlan, SignedRecord, check_policy,
+    find_policy, fingerprint_words, identity_file, state_dir, write_record,
 };
 
 /// Lines of the record that are shown.
@@ -31,6 +31,10 @@ pub(crate) struct PartnerForm {
     pub(crate) listen: String,
     /// Where the host can be reached.
     pub(crate) address: String,
+    /// Whether both sides connect to a relay instead.
+    pub(crate) via_relay: bool,
+    /// The address of the relay.
+    pub(crate) relay: String,
     /// Whether ids and stimuli are hidden from the partner.
     pub(crate) pseudonyms: bool,
     /// The maximum number of comparisons of each scanpath; empty for the default.
@@ -52,6 +56,8 @@ impl Default for PartnerForm {
             peer: String::new(),
             listen: "0.0.0.0:7070".into(),
             address: String::new(),
+            via_relay: false,
+            relay: String::new(),
             pseudonyms: false,
             limit: String::new(),
             minimum_group: String::new(),
@@ -62,6 +68,15 @@ impl Default for PartnerForm {
 }
 
 impl PartnerForm {
+    /// Where this side listens, or what it connects to.
+    pub(crate) fn place(&self) -> &str {
+        match (self.via_relay, self.role.as_str()) {
+            (true, _) => self.relay.trim(),
+            (false, "join") => self.address.trim(),
+            (false, _) => self.listen.trim(),
+        }
+    }
+
     /// The partner's fingerprint.
     pub(crate) fn fingerprint(&self) -> Result<Fingerprint, Problem> {
         self.peer.trim().parse().map_err(|_| {
@@ -94,14 +109,17 @@ impl Workspace {
         form.peer = invitation.fingerprint.to_string();
         form.peer_name = invitation.name;
         form.encoding = invitation.encoding.0;
-        match invitation.address {
-            Some(address) => {
-                form.role = "join".into();
-                form.address = address;
-                form.plan = invitation.plan;
-            }
-            // An answer: this side hosts, and its own plan stays.
-            None => form.role = "host".into(),
+        // An answer says neither: this side hosts, and its own plan stays.
+        let Some(place) = invitation.place else {
+            form.role = "host".into();
+            return Ok(());
+        };
+        form.role = "join".into();
+        form.plan = invitation.plan;
+        form.via_relay = matches!(place, MeetingPlace::Relay(_));
+        match place {
+            MeetingPlace::Host(address) => form.address = address,
+            MeetingPlace::Relay(address) => form.relay = address,
         }
         Ok(())
     }
@@ -110,9 +128,10 @@ impl Workspace {
     pub(crate) fn invitation(&self) -> Result<Invitation, Problem> {
         let form = &self.partner;
         let invitation = Invitation {
-            address: match form.role.as_str() {
-                "join" => None,
-                _ => Some(form.address.trim().to_string()),
+            place: match (form.role.as_str(), form.via_relay) {
+                ("join", _) => None,
+                (_, true) => Some(MeetingPlace::Relay(form.relay.trim().to_string())),
+                (_, false) => Some(MeetingPlace::Host(form.address.trim().to_string())),
             },
             fingerprint: self.identity()?.fingerprint(),
             name: form.name.trim().to_string(),

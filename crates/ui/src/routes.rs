@@ -76,7 +76,7 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
         .route("/api/cohorts/{side}", get(cohort))
         .route("/api/areas", get(areas))
         .route("/api/plan", post(set_plan))
-        .route("/api/compare", post(compare))
+        .route("/api/compare", post(compare).delete(cancel))
         .route("/api/exports/{kind}", get(export))
         .route("/report/{id}/{own}", get(report))
         .route("/api/partner", post(set_partner))
@@ -259,6 +259,11 @@ async fn compare(State(app): Shared) -> Answer {
     Ok(Json(json!({})))
 }
 
+async fn cancel(State(app): Shared) -> Json<Value> {
+    lock(&app.workspace).cancel();
+    Json(json!({}))
+}
+
 async fn export(State(app): Shared, Path(kind): Path<String>) -> Result<Response, Refused> {
     let result = lock(&app.workspace).result.clone();
     let result = result.ok_or_else(|| Problem::new("there is no result yet", ""))?;
@@ -313,7 +318,7 @@ async fn record_csv(State(app): Shared) -> Result<Response, Refused> {
 
 async fn invitation(State(app): Shared) -> Result<Response, Refused> {
     let invitation = lock(&app.workspace).invitation()?;
-    let name = match invitation.address {
+    let name = match invitation.place {
         Some(_) => "veilpath.invitation",
         None => "veilpath-answer.invitation",
     };

@@ -115,6 +115,7 @@ impl Workspace {
         options.pseudonyms = form.pseudonyms;
         options.limit_per_scanpath = self.limit()?;
         options.control = control;
+        options.via_relay = form.via_relay;
         options.wait = WAIT[usize::from(form.role == "join")];
         let minimum = form.minimum_group.trim();
         if !minimum.is_empty() {
@@ -149,10 +150,7 @@ impl App {
         let options = workspace.session_options(control.clone())?;
         let peer = workspace.partner.fingerprint()?;
         let joins = workspace.partner.role == "join";
-        let address = match joins {
-            true => workspace.partner.address.trim().to_string(),
-            false => workspace.partner.listen.trim().to_string(),
-        };
+        let address = workspace.partner.place().to_string();
         workspace.session = SessionState {
             phase: Phase::Waiting,
             control: Some(control),

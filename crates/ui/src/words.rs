@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 use veilpath::encode::EncodeField;
-use veilpath::{Error, Fault, Limit, NetworkError, ReadError, SessionError, text};
+use veilpath::split::SplitError;
+use veilpath::{Error, Fault, Limit, NetworkError, ReadError, RelayProblem, SessionError, text};
 
 /// A problem as the page shows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -104,6 +105,9 @@ fn advice(error: &Error) -> &'static str {
         Error::NoGroups { .. } => {
             "Add a column with the group of each participant to the recordings, or choose another answer."
         }
+        Error::Split(SplitError::EmptyCohort) => {
+            "Add recordings of another participant, or move some to the second cohort under Data."
+        }
         Error::NotACohort { .. } => "Drop recordings or cohort files here.",
         Error::Spec(_) => "Encode both cohorts with the same settings.",
         Error::OwnFingerprint { .. } => {
@@ -126,8 +130,18 @@ fn network(error: &NetworkError) -> &'static str {
         NetworkError::AddressInUse { .. } => "Choose another port, or end the other program.",
         NetworkError::UnknownName { .. } => "Check the spelling of the partner's address.",
         NetworkError::Unreachable { .. } => {
-            "Is the partner waiting? Its firewall must let this port through."
+            "Is the partner waiting, or the relay running? Its firewall must let this port through."
         }
+        NetworkError::Relay { problem, .. } => match problem {
+            RelayProblem::Full => {
+                "Try again later, or ask whoever runs the relay to allow more sessions."
+            }
+            RelayProblem::Refused => {
+                "Ask whoever runs the relay to add both fingerprints to its list."
+            }
+            RelayProblem::OtherVersion => "Use the same version of Veilpath there and here.",
+            _ => "Is “veilpath relay” running there?",
+        },
         NetworkError::NoPeer(_) => "Ask the partner to connect, and wait again.",
         NetworkError::Stopped => "Connect again when both sides are ready.",
         NetworkError::LeftBeforeStart => "Ask the partner, and connect again on both sides.",

@@ -13,8 +13,8 @@ use crate::{commands, files, forms};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use veilpath::NamedPlan;
-use veilpath::encode::{Trace, formats};
+use veilpath::encode::{SpaceKind, Trace, formats};
+use veilpath::{CancelToken, NamedPlan};
 
 /// Scanpaths whose letters are shown.
 const MAX_SHOWN: usize = 60;
@@ -48,6 +48,8 @@ pub(crate) struct Workspace {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct JobState {
     pub(crate) running: bool,
+    /// Ends the comparison.
+    pub(crate) cancel: CancelToken,
     pub(crate) problem: Option<Problem>,
     pub(crate) notes: Vec<String>,
 }
@@ -82,8 +84,16 @@ impl Workspace {
         self.job.as_ref().is_some_and(|job| job.running) || self.session.is_running()
     }
 
-    /// Ends a session, if one runs.
+    /// Ends a comparison on this machine, if one runs.
+    pub(crate) fn cancel(&self) {
+        if let Some(job) = &self.job {
+            job.cancel.cancel();
+        }
+    }
+
+    /// Ends whatever runs.
     pub(crate) fn stop(&mut self) {
+        self.cancel();
         self.session.stop();
     }
 
@@ -106,6 +116,7 @@ impl Workspace {
             "units": forms::unit_names(),
             "cohorts": self.cohorts.each_ref().map(|it| it.as_deref().map(cohort)),
             "stimuli": self.stimuli(),
+            "found": self.found(),
             "problem": self.problem,
             "plan": self.plan,
             "compare": self.compare,
@@ -119,6 +130,32 @@ impl Workspace {
             "session": self.session.to_json(),
             "commands": commands::all(self),
         })
+    }
+
+    /// The screen and the unit of coordinates that all recordings have.
+    fn found(&self) -> Value {
+        let traces = self.traces.iter().flatten();
+        let mut spaces = traces
+            .flat_map(|trace| &trace.recordings)
+            .map(|it| it.space);
+        let space = spaces.next().flatten();
+        match space.filter(|space| spaces.all(|other| other == Some(*space))) {
+            None => json!({"screen": null, "unit": null}),
+            Some(space) => {
+                let in_pixels = space.kind == SpaceKind::Pixels;
+                let [width, height] = [space.right - space.left, space.bottom - space.top];
+                json!({
+                    "screen": in_pixels.then(|| format!("{}x{}", width.abs(), height.abs())),
+                    "unit": match space.kind {
+                        SpaceKind::Pixels => "pixels",
+                        SpaceKind::Fractions if width.abs() > 100.0 => "pixels from the centre",
+                        SpaceKind::Fractions | SpaceKind::PanoramaFractions => "parts of the stimulus",
+                        SpaceKind::Globe => "longitude and latitude",
+                        SpaceKind::VisualAngle { .. } => "degrees of visual angle",
+                    },
+                })
+            }
+        }
     }
 
     /// The stimuli of all recordings, and how many recordings each has.

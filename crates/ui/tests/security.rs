@@ -1,115 +1,13 @@
-//! Who may ask the page's server, and what it refuses. Plain HTTP over sockets, so that no client hides or adds a header.
+//! Who may ask the page's server, and what it refuses.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test's helpers may fail the test
 
+mod http;
+
+use http::Running;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
-use std::thread::JoinHandle;
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
-use veilpath_ui::{Linger, Server, ServerError, ServerOptions};
-
-/// A server on a thread of its own.
-struct Running {
-    port: u16,
-    token: String,
-    launch: String,
-    thread: JoinHandle<Result<(), ServerError>>,
-}
-
-struct Answer {
-    status: u16,
-    head: String,
-    body: String,
-}
-
-impl Running {
-    fn start(options: ServerOptions) -> Self {
-        let server = Server::bind(options).unwrap();
-        let url = server.url();
-        let rest = url.strip_prefix("http://127.0.0.1:").unwrap();
-        let (port, token) = rest.split_once("/?token=").unwrap();
-        let launch = server.launch_url();
-        Self {
-            port: port.parse().unwrap(),
-            token: token.to_string(),
-            launch: launch.split_once("token=").unwrap().1.to_string(),
-            thread: std::thread::spawn(|| server.run()),
-        }
-    }
-
-    fn host(&self) -> String {
-        format!("127.0.0.1:{}", self.port)
-    }
-
-    fn send(&self, request: &str, headers: &[String], body: &[u8]) -> Answer {
-        let address = SocketAddr::from(([127, 0, 0, 1], self.port));
-        let mut socket = TcpStream::connect(address).unwrap();
-        socket
-            .set_read_timeout(Some(Duration::from_secs(60)))
-            .unwrap();
-        let mut head = format!("{request} HTTP/1.1\r\nConnection: close\r\n");
-        for header in headers {
-            head.push_str(header);
-            head.push_str("\r\n");
-        }
-        if !headers.iter().any(|it| it.starts_with("Content-Length")) {
-            head.push_str(&format!("Content-Length: {}\r\n", body.len()));
-        }
-        head.push_str("\r\n");
-        socket.write_all(head.as_bytes()).unwrap();
-        // A server that refuses a large body may close before all of it is sent.
-        let _ = socket.write_all(body);
-        let mut bytes = Vec::new();
-        let _ = socket.read_to_end(&mut bytes);
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
-        let status = head.split(' ').nth(1).unwrap_or("0").parse().unwrap();
-        Answer {
-            status,
-            head: head.to_lowercase(),
-            body: body.to_string(),
-        }
-    }
-
-    fn cookie(&self) -> String {
-        let host = format!("Host: {}", self.host());
-        let answer = self.send(&format!("GET /?token={}", self.token), &[host], b"");
-        assert_eq!(answer.status, 200, "{}", answer.body);
-        let cookie = answer
-            .head
-            .lines()
-            .find(|line| line.starts_with("set-cookie: "));
-        let cookie = cookie.unwrap().strip_prefix("set-cookie: ").unwrap();
-        assert!(cookie.contains("; httponly; samesite=strict"), "{cookie}");
-        cookie.split(';').next().unwrap().to_string()
-    }
-
-    /// The headers of the page itself.
-    fn own(&self) -> Vec<String> {
-        vec![
-            format!("Host: {}", self.host()),
-            format!("Origin: http://{}", self.host()),
-            format!("Cookie: {}", self.cookie()),
-            "Sec-Fetch-Site: same-origin".into(),
-        ]
-    }
-
-    fn json(&self, request: &str, body: &str) -> Answer {
-        let mut headers = self.own();
-        headers.push("Content-Type: application/json".into());
-        self.send(request, &headers, body.as_bytes())
-    }
-
-    fn state(&self) -> String {
-        let answer = self.send("GET /api/state", &self.own(), b"");
-        assert_eq!(answer.status, 200);
-        answer.body
-    }
-
-    fn stop(self) {
-        assert_eq!(self.send("POST /api/quit", &self.own(), b"").status, 200);
-        self.thread.join().unwrap().unwrap();
-    }
-}
+use veilpath_ui::{Linger, ServerOptions};
 
 fn with(headers: &[String], name: &str, value: Option<&str>) -> Vec<String> {
     let kept = headers.iter();

@@ -280,8 +280,8 @@ function readForm(now) {
   return h("section", { id: "reading" }, h("h2", null, "What the files do not say"),
     h("p", { class: "note" }, "Veilpath guesses the rest from the files. Change what it got wrong."),
     h("div", { class: "fields" },
-      box("read-screen", "Screen or stimulus, in pixels", text(read.screen, set("screen"), { placeholder: "1280x720", inputmode: "text" }), { field: "screen" }),
-      box("read-units", "Unit of coordinates", select(read.units, [["", "automatic"], ...now.units], set("units")), { field: "units" }),
+      box("read-screen", "Screen or stimulus, in pixels", text(read.screen, set("screen"), { placeholder: now.found.screen ? `automatic: ${now.found.screen}` : "1280x720", inputmode: "text" }), { field: "screen" }),
+      box("read-units", "Unit of coordinates", select(read.units, [["", now.found.unit && !read.units ? `automatic: ${now.found.unit}` : "automatic"], ...now.units], set("units")), { field: "units" }),
       box("read-time-unit", "Unit of times", select(read.time_unit, [["", "automatic"], ["s", "seconds"], ["ms", "milliseconds"], ["us", "microseconds"], ["ns", "nanoseconds"]], set("time_unit")), { field: "time-unit" }),
       box("read-format", "Format", select(read.format, [["", "automatic"], ...now.formats.map((it) => [it.name, it.title])], set("format")), { field: "format" }),
       box("read-events", "Events to use", text(read.events, set("events"), { placeholder: "fixations" }), { field: "events", help: labels.length ? `“all”, or labels: ${labels.join(", ")}` : "“all”, or labels of the file" }),
@@ -435,7 +435,8 @@ function compareStep(now) {
         box("first-name", "Name of the first cohort", text(now.compare.first, set("first"), { placeholder: split ? "half a" : "first" })),
         box("second-name", "Name of the second cohort", text(now.compare.second, set("second"), { placeholder: split ? "half b" : "second" }))),
       check("sites", "Also test whether the two cohorts differ", now.compare.sites, set("sites")),
-      h("p", null, h("button", { type: "button", class: "primary", id: "compare", disabled: running, click: () => attempt(() => ask("/api/compare")) }, "Compare")),
+      h("p", null, h("button", { type: "button", class: "primary", id: "compare", disabled: running, click: () => attempt(() => ask("/api/compare")) }, "Compare"),
+        running ? [" ", h("button", { type: "button", id: "cancel", click: () => attempt(async () => { await ask("/api/compare", { method: "DELETE" }); say("The comparison was cancelled."); }) }, "Cancel")] : null),
       running ? progressBar() : null,
       problemBox(now.job?.problem)),
     resultBox(now, false),
@@ -443,7 +444,8 @@ function compareStep(now) {
   ];
 }
 
-export function progressBar() {
+export function progressBar(last) {
+  if (last) queueMicrotask(() => progress(last));
   return h("div", { class: "progress" }, h("progress", { id: "progress", max: "1", "aria-label": "Progress" }), h("span", { id: "progress-text" }, "Starting…"));
 }
 
@@ -474,7 +476,7 @@ function showReport(now, step) {
 // Everything together.
 
 const steps = { data: dataStep, encode: encodeStep, compare: compareStep, partner: partnerStep };
-const picture = new Picture(pictureBox, { h, ask, attempt, letters, state, say, guess });
+const picture = new Picture(pictureBox, { h, ask, attempt, letters, state, say, guess, count });
 
 function current() {
   const name = location.hash.slice(1);

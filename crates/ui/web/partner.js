@@ -51,6 +51,11 @@ function whoBox(now) {
     const input = h("input", { type: "radio", name: "role", id: `role-${value}`, checked: form.role === value, change: () => save({ role: value }) });
     return h("label", { class: "check", for: `role-${value}` }, input, " ", label);
   };
+  const place = (via_relay, label) => {
+    const id = via_relay ? "via-relay" : "via-host";
+    const input = h("input", { type: "radio", name: "place", id, checked: form.via_relay === via_relay, change: () => save({ via_relay }) });
+    return h("label", { class: "check", for: id }, input, " ", label);
+  };
   if (form.peer && peerWords.of !== form.peer) {
     const of = form.peer;
     ask(`/api/words?name=${encodeURIComponent(of)}`, { method: "GET" }).then(({ words }) => { peerWords = { of, words }; redraw(); }, () => { peerWords = { of, words: [] }; });
@@ -58,12 +63,16 @@ function whoBox(now) {
   return h("section", { id: "who" }, h("h2", null, "2. Who the partner is"),
     h("p", null, "If the partner has sent you an invitation or an answer, drop it on this page or choose it here."),
     h("div", { class: "row" }, file, h("label", { class: "button", for: "invitation-file" }, "Open an invitation or answer")),
-    h("fieldset", null, h("legend", null, "Your part"), role("host", "I host: the partner connects to this machine"), role("join", "I join: this machine connects to the partner")),
+    h("fieldset", null, h("legend", null, "Your part"), role("host", "I host"), role("join", "I join")),
+    h("fieldset", null, h("legend", null, "Where you meet"),
+      place(false, form.role === "host" ? "Here: the partner connects to this machine" : "At the host: this machine connects to it"),
+      place(true, "At a relay: both connect to a third machine, because neither may open a port")),
     h("div", { class: "fields" },
       box("own-name", "Your institution", text(form.name, (name) => save({ name }), { placeholder: "Clinic" })),
       box("peer-name", "The partner", text(form.peer_name, (peer_name) => save({ peer_name }), { placeholder: "University" })),
-      form.role === "host" ? box("listen", "Listen on", text(form.listen, (listen) => save({ listen })), { help: "0.0.0.0 means all networks of this machine." }) : null,
-      box("address", form.role === "host" ? "Address for the partner" : "The host’s address", text(form.address, (address) => save({ address }), { placeholder: "clinic.example:7070" }), { help: form.role === "host" ? "The name of this machine as the partner reaches it, and the port that your firewall lets through." : "It is in the invitation." }),
+      form.via_relay ? box("relay", "The relay’s address", text(form.relay, (relay) => save({ relay }), { placeholder: "relay.example:7071" }), { help: "“veilpath relay” runs there. It has no key, and cannot read what passes through it." }) : null,
+      form.role === "host" && !form.via_relay ? box("listen", "Listen on", text(form.listen, (listen) => save({ listen })), { help: "0.0.0.0 means all networks of this machine." }) : null,
+      form.via_relay ? null : box("address", form.role === "host" ? "Address for the partner" : "The host’s address", text(form.address, (address) => save({ address }), { placeholder: "clinic.example:7070" }), { help: form.role === "host" ? "The name of this machine as the partner reaches it, and the port that your firewall lets through." : "It is in the invitation." }),
       box("peer", "The partner’s fingerprint", text(form.peer, (peer) => save({ peer }), { placeholder: "64 digits" }), { wide: true })),
     form.peer && peerWords.of === form.peer && peerWords.words.length ? h("div", { class: "warning" }, h("p", null, h("strong", null, "Compare these words with the partner by phone"), " before you start. Somebody who changed the invitation on its way cannot change what the partner sees."), wordList(peerWords.words)) : null);
 }
@@ -75,7 +84,7 @@ function planBox(now) {
   const own = now.cohorts[0].encoding;
   const differs = encoding.filter(([name, value]) => own[name] !== undefined && own[name] !== value);
   return h("section", { id: "partner-plan" }, h("h2", null, "3. What to compute"),
-    joins && form.address ? h("p", { class: "note" }, "From the invitation. Both sides must have the same plan; if you change it, tell the partner.") : null,
+    joins && (form.via_relay ? form.relay : form.address) ? h("p", { class: "note" }, "From the invitation. Both sides must have the same plan; if you change it, tell the partner.") : null,
     differs.length ? h("div", { class: "warning" }, h("strong", null, "The partner encoded its recordings differently: "), differs.map(([name, value]) => `${name} ${value} (here ${own[name]})`).join(", "), ". Change it under ", h("a", { href: "#encode" }, "Encode"), ".") : null,
     planBoxes(form.plan, (plan) => save({ plan }), "partner", true),
     h("details", null, h("summary", null, "More"),
@@ -103,8 +112,8 @@ function connectBox(now) {
   return h("section", { id: "connect-box" }, h("h2", null, "4. Connect"),
     h("p", null, form.role === "host" ? "Send the invitation to the partner, by e-mail for example. It contains no secret. The partner sends an answer back." : "Send your answer to the host, so that it knows your fingerprint. It contains no secret."),
     h("div", { class: "row" },
-      h("a", { class: "button", id: "save-invitation", href: "/api/invitation", download: "", click: (event) => { if (form.role === "host" && !form.address.trim()) { event.preventDefault(); attempt(() => { throw { message: "The invitation needs an address at which the partner reaches this machine.", advice: "Enter it above, with a port." }; }); } } }, form.role === "host" ? "Save the invitation" : "Save my answer"),
-      h("button", { type: "button", class: "primary", id: "connect", click: () => attempt(() => ask("/api/session/connect")) }, form.role === "host" ? "Wait for the partner" : "Connect to the host")),
+      h("a", { class: "button", id: "save-invitation", href: "/api/invitation", download: "", click: (event) => { if (form.role === "host" && !(form.via_relay ? form.relay : form.address).trim()) { event.preventDefault(); attempt(() => { throw { message: form.via_relay ? "The invitation needs the address of the relay." : "The invitation needs an address at which the partner reaches this machine.", advice: "Enter it above, with a port." }; }); } } }, form.role === "host" ? "Save the invitation" : "Save my answer"),
+      h("button", { type: "button", class: "primary", id: "connect", click: () => attempt(() => ask("/api/session/connect")) }, form.role === "host" ? "Wait for the partner" : form.via_relay ? "Connect to the relay" : "Connect to the host")),
     h("p", { class: "note" }, "Nothing is computed yet: first both sides see the plan."));
 }
 
@@ -114,10 +123,10 @@ function sessionBox(now) {
   const session = now.session;
   const host = now.partner.role === "host";
   return h("section", { id: "session", class: "learned" }, h("h2", null, phases[session.phase]),
-    session.phase === "waiting" ? h("p", null, host ? `Listening on ${session.address}. The partner can connect now; you may close this page, and the program goes on.` : `Connecting to ${session.address}. The host has to wait for you.`) : null,
+    session.phase === "waiting" ? h("p", null, now.partner.via_relay ? `Waiting at the relay ${session.address}. Both sides have to connect to it; you may close this page, and the program goes on.` : host ? `Listening on ${session.address}. The partner can connect now; you may close this page, and the program goes on.` : `Connecting to ${session.address}. The host has to wait for you.`) : null,
     session.agreed && ["agreed", "computing"].includes(session.phase) ? agreedBox(now, session.agreed) : null,
     session.phase === "finished" ? h("p", null, "Both sides have the same result. It is below, with the signed record of what was disclosed.") : null,
-    session.phase === "computing" ? [progressBar(), h("p", { class: "note" }, "The other side has to start, too. You may close this page: the program goes on, and the address in the terminal opens it again.")] : null,
+    session.phase === "computing" ? [progressBar(session.progress), h("p", { class: "note" }, "The other side has to start, too. You may close this page: the program goes on, and the address in the terminal opens it again.")] : null,
     problemBox(session.problem),
     session.notes.length ? h("ul", { class: "notes" }, session.notes.map((note) => h("li", null, note))) : null,
     h("div", { class: "row" },

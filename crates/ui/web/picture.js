@@ -1,7 +1,7 @@
 // The picture of scanpaths: points on one canvas, which is drawn in slices of a frame, and grid and areas on another above it, so
 // that moving a slider or a corner redraws a few lines and never the points.
 
-const SLICE_MS = 4;
+const SLICE_MS = 3;
 const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6d00", "#7b4fa3"];
 
 /** Many points without lines, put into the pixels themselves: a call for each would take much longer. */
@@ -164,16 +164,23 @@ export class Picture {
     }
     const total = shown.reduce((sum, [recording]) => sum + recording.points, 0);
     const faint = total > 3000;
-    this.caption.textContent = `${total.toLocaleString("en")} ${shown.every(([it]) => it.fixations) ? "fixations" : "points"} of ${shown.length.toLocaleString("en")} ${shown.length === 1 ? "recording" : "recordings"}.` + (faint ? " With many points, choose one participant to see the order." : "");
+    const { count } = this.tools;
+    this.caption.textContent = `${count(total, shown.every(([it]) => it.fixations) ? "fixation" : "point")} of ${count(shown.length, "recording")}.` + (faint ? " With many points, choose one participant to see the order." : "");
     let at = 0;
     let point = 0;
-    const cloud = faint ? new Cloud(context, this.points) : null;
+    let cloud = null;
     const slice = () => {
       if (task !== this.task) return;
+      if (faint && !cloud) {
+        // Reading the pixels is a frame's work.
+        cloud = new Cloud(context, this.points);
+        requestAnimationFrame(slice);
+        return;
+      }
       const end = performance.now() + SLICE_MS;
       while (at < shown.length && performance.now() < end) {
         const [recording, first] = shown[at];
-        const last = Math.min(recording.points, point + (cloud ? 2000 : 200));
+        const last = Math.min(recording.points, point + (cloud ? 1000 : 100));
         if (cloud) cloud.add(first + point, first + last, COLOURS[at % COLOURS.length]);
         else this.piece(context, recording, first, point, last, at, width, height);
         point = last;

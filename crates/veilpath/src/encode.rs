@@ -14,8 +14,8 @@ pub use veilpath_encode::{
     DetectedCount, DetectionOptions, Detector, Downsize, Dropped, EncodeField, EncodeNote, Encoded,
     EventChoice, Eye, FileSummary, Frame, FrameColumn, Groups, GroupsNotUsed, Half, LengthUnit,
     LikelyCause, NameTemplate, NamedFrame, NoEffect, NoLetters, Outside, Placing, ReadOptions,
-    RowChoice, RunOptions, RunsBy, ScreenLength, Source, Space, Summary, TimeUnit, Trace,
-    TracePoint, TracedRecording, Value, VelocityMethod,
+    RowChoice, RunOptions, RunsBy, ScreenLength, Source, Space, SpaceKind, Summary, TimeUnit,
+    Trace, TracePoint, TracedRecording, Value, VelocityMethod,
 };
 
 /// How files are read, and how their points become letters.

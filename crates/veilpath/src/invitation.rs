@@ -23,8 +23,8 @@ const VERSION: u32 = 1;
 /// key, so both sides compare fingerprints by phone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Invitation {
-    /// Where the host can be reached; `None` in the answer of the joining side.
-    pub address: Option<String>,
+    /// Where the two sides meet; `None` in the answer of the joining side.
+    pub place: Option<MeetingPlace>,
     /// The key of the institution that wrote the file.
     pub fingerprint: Fingerprint,
     /// Its name for the partner to see; may be empty.
@@ -33,6 +33,23 @@ pub struct Invitation {
     pub plan: NamedPlan,
     /// How its scanpaths were made; the partner's must be made the same way.
     pub encoding: Encoding,
+}
+
+/// Where two sides meet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MeetingPlace {
+    /// The address of the host.
+    Host(String),
+    /// The address of a relay, to which both connect.
+    Relay(String),
+}
+
+impl MeetingPlace {
+    fn address(&self) -> &str {
+        match self {
+            MeetingPlace::Host(address) | MeetingPlace::Relay(address) => address,
+        }
+    }
 }
 
 /// Why a file is not an invitation.
@@ -62,6 +79,8 @@ struct File {
     version: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     address: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    relay: Option<String>,
     fingerprint: String,
     #[serde(default)]
     name: String,
@@ -93,9 +112,17 @@ impl Invitation {
         if file.version != VERSION {
             return Err(InvitationError::Version(file.version).into());
         }
+        let place = match (file.address, file.relay) {
+            (Some(_), Some(_)) => {
+                return Err(form(&"it names both a host and a relay").into());
+            }
+            (Some(address), None) => Some(MeetingPlace::Host(address)),
+            (None, Some(address)) => Some(MeetingPlace::Relay(address)),
+            (None, None) => None,
+        };
         let invitation = Self {
             fingerprint: file.fingerprint.parse().map_err(|error| form(&error))?,
-            address: file.address,
+            place,
             name: file.name,
             plan: file.plan,
             encoding: Encoding(file.encoding),
@@ -106,10 +133,10 @@ impl Invitation {
 
     /// Checks the address, the plan and the texts.
     pub fn check(&self) -> Result<(), Error> {
-        if let Some(address) = &self.address {
+        if let Some(address) = self.place.as_ref().map(MeetingPlace::address) {
             let is_address = check_address(address).is_ok() && is_text(address);
             if !is_address || address.starts_with(':') {
-                return Err(InvitationError::Address(address.clone()).into());
+                return Err(InvitationError::Address(address.to_string()).into());
             }
         }
         let settings = self.encoding.0.iter();
@@ -122,10 +149,16 @@ impl Invitation {
 
     /// The file.
     pub fn to_json(&self) -> String {
+        let (address, relay) = match self.place.clone() {
+            Some(MeetingPlace::Host(address)) => (Some(address), None),
+            Some(MeetingPlace::Relay(address)) => (None, Some(address)),
+            None => (None, None),
+        };
         let file = File {
             kind: KIND.into(),
             version: VERSION,
-            address: self.address.clone(),
+            address,
+            relay,
             fingerprint: self.fingerprint.to_string(),
             name: self.name.clone(),
             plan: self.plan.clone(),
@@ -146,7 +179,7 @@ mod tests {
 
     fn invitation() -> Invitation {
         Invitation {
-            address: Some("clinic.example:7070".into()),
+            place: Some(MeetingPlace::Host("clinic.example:7070".into())),
             fingerprint: "ab".repeat(32).parse().unwrap(),
             name: "Clinic".into(),
             plan: NamedPlan {
@@ -163,14 +196,15 @@ mod tests {
         let written = invitation().to_json();
         assert!(Invitation::is_start_of(written.as_bytes()));
         assert_eq!(Invitation::read(written.as_bytes()).unwrap(), invitation());
-        let answer = Invitation {
-            address: None,
-            ..invitation()
-        };
-        assert_eq!(
-            Invitation::read(answer.to_json().as_bytes()).unwrap(),
-            answer
-        );
+        let relay = MeetingPlace::Relay("relay.example:7071".into());
+        for place in [None, Some(relay)] {
+            let other = Invitation {
+                place,
+                ..invitation()
+            };
+            let read = Invitation::read(other.to_json().as_bytes());
+            assert_eq!(read.unwrap(), other);
+        }
     }
 
     #[test]
@@ -186,6 +220,7 @@ mod tests {
             ("scanmatch", "scanmatch; rm -rf"),
             ("\"grid\"", "\"gr\\u202eid\""),
             ("\"name\"", "\"command\""),
+            ("\"name\"", "\"relay\": \"r.example:7071\", \"name\""),
         ] {
             let changed = written.replacen(from, to, 1);
             assert_ne!(changed, written);

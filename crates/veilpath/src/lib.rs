@@ -124,7 +124,7 @@ pub use error::{Error, Fault};
 pub use event::{Event, EventSink, Note};
 pub use file_kind::{FileKind, file_kind};
 pub use fingerprint_words::fingerprint_words;
-pub use invitation::{Invitation, InvitationError};
+pub use invitation::{Invitation, InvitationError, MeetingPlace};
 pub use job::Job;
 pub use key_pair::{KeyPairOptions, generate_key_pair};
 pub use local_cohort::LocalCohort;

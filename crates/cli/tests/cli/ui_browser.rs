@@ -163,6 +163,8 @@ fn a_user_goes_from_a_file_to_a_report() {
     browser.wait_for("document.getElementById('result')");
     let result = browser.texts("#result pre").concat();
     assert!(result.contains("scanmatch"), "{result}");
+    // The recordings name groups.
+    assert!(result.contains("patients"), "{result}");
     user.keep("compare");
     the_report_is_inside(browser);
     the_shown_commands_do_the_same(&user);

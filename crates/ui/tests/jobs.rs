@@ -1,0 +1,91 @@
+//! Comparisons on this machine, as the page starts and cancels them.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test's helpers may fail the test
+
+mod http;
+
+use http::Running;
+use serde_json::Value;
+use std::time::{Duration, Instant};
+use veilpath_ui::ServerOptions;
+
+fn state(server: &Running) -> Value {
+    serde_json::from_str(&server.state()).unwrap()
+}
+
+/// Waits until nothing is computed any more.
+fn ended(server: &Running) -> Value {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    loop {
+        let state = state(server);
+        if state["job"]["running"] == false {
+            return state;
+        }
+        assert!(Instant::now() < deadline, "the comparison goes on");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A cohort of participants with long scanpaths.
+fn cohort(participants: usize, length: usize) -> String {
+    let mut table = String::from("participant,stimulus,scanpath\n");
+    for participant in 0..participants {
+        let letter =
+            |at: usize| char::from(b'A' + u8::try_from((at * at + participant) % 26).unwrap());
+        let letters: String = (0..length).map(letter).collect();
+        table.push_str(&format!("p{participant},s,{letters}\n"));
+    }
+    table
+}
+
+#[test]
+fn a_comparison_is_cancelled_and_an_earlier_result_stays() {
+    let server = Running::start(ServerOptions::default());
+    let drop_file = |table: &str| {
+        let answer = server.send(
+            "POST /api/files?name=c.csv",
+            &server.own(),
+            table.as_bytes(),
+        );
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        serde_json::from_str::<Value>(&answer.body).unwrap()["id"].to_string()
+    };
+    let ask = |request: &str| server.send(request, &server.own(), b"").status;
+    // Nothing to cancel.
+    assert_eq!(ask("DELETE /api/compare"), 200);
+    let small = drop_file(&cohort(4, 10));
+    assert_eq!(ask("POST /api/compare"), 200);
+    let first = ended(&server)["result"]["id"].clone();
+    assert!(first.is_u64(), "{first}");
+
+    assert_eq!(ask(&format!("DELETE /api/files/{small}")), 200);
+    drop_file(&cohort(300, 2000));
+    let plan =
+        "{\"plan\": {\"metric\": \"needleman-wunsch\", \"engine\": \"plain\"}, \"compare\": {}}";
+    assert_eq!(server.json("POST /api/plan", plan).status, 200);
+    assert_eq!(ask("POST /api/compare"), 200);
+    assert_eq!(state(&server)["job"]["running"], true);
+    assert_eq!(ask("DELETE /api/compare"), 200);
+    let state = ended(&server);
+    assert_eq!(state["job"]["problem"], Value::Null);
+    assert_eq!(state["result"]["id"], first);
+    server.stop();
+}
+
+#[test]
+fn the_command_meets_where_the_page_does() {
+    let server = Running::start(ServerOptions::default());
+    for (role, via_relay, expected) in [
+        ("host", false, "veilpath host --listen 0.0.0.0:7070 "),
+        ("host", true, "veilpath host --relay relay.example:7071 "),
+        ("join", false, "veilpath join clinic.example:7070 "),
+        ("join", true, "veilpath join --relay relay.example:7071 "),
+    ] {
+        let form = format!(
+            "{{\"role\": \"{role}\", \"via_relay\": {via_relay}, \"relay\": \"relay.example:7071\", \"address\": \"clinic.example:7070\"}}"
+        );
+        assert_eq!(server.json("POST /api/partner", &form).status, 200);
+        let commands = state(&server)["commands"]["partner"].to_string();
+        assert!(commands.contains(expected), "{commands}");
+    }
+    server.stop();
+}
