@@ -97,6 +97,13 @@ def test_numbers_are_those_of_other_programs(vectors: Path, tmp_path: Path, cli:
             {"metric": "needleman-wunsch", "substitution": "manhattan", "gap": 2, "grid": (7, 7)},
             ["--substitution", "manhattan", "--gap", "2", "--grid", "7x7"],
         ),
+        (
+            "alignment_7x7.csv",
+            "sw_match2_mismatch1_gap1",
+            {"metric": "smith-waterman", "match": 2, "mismatch": 1, "gap": 1},
+            ["--match", "2", "--mismatch", "1", "--gap", "1"],
+        ),
+        ("strings_7x7.csv", "levenshtein", {"metric": "levenshtein"}, []),
         ("strings_7x7.csv", "sequence_score", {"metric": "sequence-score"}, []),
         ("subsmatch_7x7.csv", "w3", {"metric": "subsmatch", "window": 3}, ["--window", "3"]),
     ]
