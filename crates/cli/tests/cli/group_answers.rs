@@ -32,7 +32,7 @@ fn alone(pair: &Pair, side: Side, call: &str) -> Ran {
 
 /// What a side's log says when so many answers about groups count for the partner, the one that is agreed on included.
 fn counted(answers: u32) -> String {
-    format!("\"groups\":{{\"answers\":{answers},")
+    format!("\"answers\":{answers},\"answers_per_partner\"")
 }
 
 /// Writes `name` without the scanpaths of its first participant, whose id is returned.

@@ -157,7 +157,7 @@ fn kill_answer(question: &str, engine: &str, rounds: u32) {
         for ran in ended {
             // The answer is counted once, however often it was interrupted. Means with two groups of the partner are two.
             let cost = if question.starts_with("groups") { 2 } else { 1 };
-            let counted = format!("\"groups\":{{\"answers\":{cost},");
+            let counted = format!("\"answers\":{cost},\"answers_per_partner\"");
             assert!(ran.stderr.contains(&counted), "{case}: {}", ran.stderr);
             ran.ok();
         }
