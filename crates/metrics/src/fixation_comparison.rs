@@ -1,7 +1,9 @@
 //! A measure of fixations, with their own coordinates and durations: compare one pair, or many on all cores.
 
 use crate::kernel::recurrence;
-use crate::measures::{Factors, Plane, hausdorff, least_longest, least_sum, recurrence_rows};
+use crate::measures::{
+    Factors, Looks, Plane, Saccades, hausdorff, least_longest, least_sum, recurrence_rows,
+};
 use crate::{
     Alphabet, Crqa, Dtw, Fixations, Frechet, Hausdorff, Metric, MetricError, Notation, PairScore,
     Points, RecurrenceRule, RecurrentLines, Screen,
@@ -16,6 +18,13 @@ pub struct FixationComparison {
     screen: Screen,
     /// For ScaSim.
     factors: Option<Arc<Factors>>,
+}
+
+/// What a metric compares of a scanpath, prepared once for all pairs.
+enum Prepared {
+    Looks(Looks),
+    Saccades(Saccades),
+    Points(Plane),
 }
 
 impl FixationComparison {
@@ -44,52 +53,77 @@ impl FixationComparison {
 
     /// Compares two scanpaths.
     pub fn compare(&self, a: &Fixations, b: &Fixations) -> Result<PairScore, MetricError> {
+        self.check(a, b)?;
+        self.compare_prepared(&self.prepare(a), &self.prepare(b), a.len(), b.len())
+    }
+
+    fn check(&self, a: &Fixations, b: &Fixations) -> Result<(), MetricError> {
         let needs_points = !matches!(self.metric, Metric::ScaSim(_) | Metric::MultiMatch(_));
         if needs_points && (a.is_empty() || b.is_empty()) {
             let metric = self.metric.name();
             return Err(MetricError::EmptyScanpath { metric });
         }
-        crate::model::check_lengths(a.len(), b.len())?;
-        let planes = || [a, b].map(|fixations| Plane::new(fixations.list()));
-        Ok(match &self.metric {
-            Metric::ScaSim(scasim) => match &self.factors {
-                Some(factors) => scasim.distance(factors, a.list(), b.list()),
-                None => scasim.distance(&Factors::new(scasim.modulator), a.list(), b.list()),
+        crate::model::check_lengths(a.len(), b.len())
+    }
+
+    fn prepare(&self, fixations: &Fixations) -> Prepared {
+        let list = fixations.list();
+        match &self.metric {
+            Metric::ScaSim(scasim) => Prepared::Looks(Looks::new(&scasim.view, list)),
+            Metric::MultiMatch(multimatch) => Prepared::Saccades(multimatch.saccades(list)),
+            _ => Prepared::Points(Plane::new(list)),
+        }
+    }
+
+    /// Compares two scanpaths of these lengths, which have been checked.
+    fn compare_prepared(
+        &self,
+        a: &Prepared,
+        b: &Prepared,
+        m: usize,
+        n: usize,
+    ) -> Result<PairScore, MetricError> {
+        Ok(match (&self.metric, a, b) {
+            (Metric::ScaSim(scasim), Prepared::Looks(a), Prepared::Looks(b)) => match &self.factors
+            {
+                Some(factors) => scasim.distance(factors, a, b),
+                None => scasim.distance(&Factors::new(scasim.modulator), a, b),
             },
-            Metric::MultiMatch(multimatch) => multimatch.compare(a.list(), b.list(), &self.screen),
-            Metric::Dtw(Dtw { divisor, .. }) => {
-                let [first, second] = planes();
-                let sum = least_sum(&first, &second);
-                PairScore::single(divisor.divide(sum, a.len(), b.len()))
+            (Metric::MultiMatch(multimatch), Prepared::Saccades(a), Prepared::Saccades(b)) => {
+                multimatch.compare(a, b, self.screen.diagonal())
             }
-            Metric::Frechet(Frechet { .. }) => {
-                let [first, second] = planes();
-                PairScore::single(least_longest(&first, &second))
+            (Metric::Dtw(Dtw { divisor, .. }), Prepared::Points(a), Prepared::Points(b)) => {
+                PairScore::single(divisor.divide(least_sum(a, b), m, n))
             }
-            Metric::Hausdorff(Hausdorff { .. }) => {
-                let [first, second] = planes();
-                PairScore::single(hausdorff(&first, &second))
+            (Metric::Frechet(Frechet { .. }), Prepared::Points(a), Prepared::Points(b)) => {
+                PairScore::single(least_longest(a, b))
             }
-            Metric::Crqa(
-                crqa @ Crqa {
-                    rule:
-                        RecurrenceRule::Within {
-                            points: Points::Fixations,
-                            radius,
-                        },
-                    ..
-                },
+            (Metric::Hausdorff(Hausdorff { .. }), Prepared::Points(a), Prepared::Points(b)) => {
+                PairScore::single(hausdorff(a, b))
+            }
+            (
+                Metric::Crqa(
+                    crqa @ Crqa {
+                        rule:
+                            RecurrenceRule::Within {
+                                points: Points::Fixations,
+                                radius,
+                            },
+                        ..
+                    },
+                ),
+                Prepared::Points(a),
+                Prepared::Points(b),
             ) => {
-                let [first, second] = planes();
-                let rows = recurrence_rows(&first, &second, *radius);
+                let rows = recurrence_rows(a, b, *radius);
                 let counted = recurrence::count(&rows, crqa.line);
                 let lines = match crqa.has_lines() {
                     true => recurrence::lines(&rows, crqa.line),
                     false => RecurrentLines::default(),
                 };
-                crqa.exact(&counted, &lines, a.len(), b.len())
+                crqa.exact(&counted, &lines, m, n)
             }
-            metric => {
+            (metric, ..) => {
                 return Err(MetricError::NeedsFixations {
                     metric: metric.name(),
                 });
@@ -106,17 +140,43 @@ impl FixationComparison {
         pairs: &[(usize, usize)],
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<Vec<PairScore>, MetricError> {
-        fn get<'a>(all: &[&'a Fixations], index: usize) -> Result<&'a Fixations, MetricError> {
-            let count = all.len();
-            let found = all.get(index).copied();
-            found.ok_or(MetricError::NoSuchScanpath { index, count })
-        }
+        let first = self.prepare_used(a, pairs.iter().map(|pair| pair.0));
+        let second = self.prepare_used(b, pairs.iter().map(|pair| pair.1));
         let compare = |&(i, j): &(usize, usize)| {
-            let (first, second) = (get(a, i)?, get(b, j)?);
-            let score = self.compare(first, second)?;
-            progress(first.len() as u64 * second.len() as u64);
+            let ((first, x), (second, y)) = (get(&first, a, i)?, get(&second, b, j)?);
+            self.check(x, y)?;
+            let score = self.compare_prepared(first, second, x.len(), y.len())?;
+            progress(x.len() as u64 * y.len() as u64);
             Ok(score)
         };
         pairs.par_iter().map(compare).collect()
     }
+
+    /// Prepares the scanpaths with these indices; those that do not exist are left out.
+    fn prepare_used(
+        &self,
+        all: &[&Fixations],
+        used: impl Iterator<Item = usize>,
+    ) -> Vec<Option<Prepared>> {
+        let mut prepared: Vec<Option<Prepared>> = all.iter().map(|_| None).collect();
+        for index in used {
+            if let (Some(slot @ None), Some(fixations)) = (prepared.get_mut(index), all.get(index))
+            {
+                *slot = Some(self.prepare(fixations));
+            }
+        }
+        prepared
+    }
+}
+
+/// A scanpath, prepared and as it is.
+fn get<'a>(
+    prepared: &'a [Option<Prepared>],
+    all: &[&'a Fixations],
+    index: usize,
+) -> Result<(&'a Prepared, &'a Fixations), MetricError> {
+    let count = all.len();
+    let found = prepared.get(index).and_then(Option::as_ref);
+    let found = found.zip(all.get(index).copied());
+    found.ok_or(MetricError::NoSuchScanpath { index, count })
 }

@@ -188,7 +188,7 @@ impl Screen {
 
     /// The length of the diagonal in the unit of coordinates.
     pub fn diagonal(&self) -> f64 {
-        self.width.hypot(self.height)
+        libm::hypot(self.width, self.height)
     }
 
     /// The named settings that describe it, for comparing two cohorts and for files.

@@ -175,7 +175,7 @@ impl Quantisation {
             let center = |at: u32, size: f64| (f64::from(at) + 0.5) * size;
             let across = fixation.x - center(cell % self.grid.columns(), width);
             let down = fixation.y - center(cell / self.grid.columns(), height);
-            let distance = across.hypot(down);
+            let distance = libm::hypot(across, down);
             let is_on = |at: f64, size: f64| (0.0..=size).contains(&at);
             let on_screen = is_on(fixation.x, self.screen[0]) && is_on(fixation.y, self.screen[1]);
             error.off_screen += usize::from(!on_screen);

@@ -149,7 +149,7 @@ impl LineLengths {
         let occurring = self.counts.iter().filter(|&&count| count > 0);
         let terms = occurring.map(|&count| {
             let share = count as f64 / all as f64;
-            share * share.ln()
+            share * libm::log(share)
         });
         // 0 and not −0 where all have the same length.
         (all > 0).then(|| 0.0 - terms.sum::<f64>())

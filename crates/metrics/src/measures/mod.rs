@@ -2,6 +2,7 @@
 
 mod coordinates;
 mod geometry;
+mod least_path;
 mod lines;
 mod multimatch;
 mod points;
@@ -17,6 +18,7 @@ pub use geometry::{Dtw, Frechet, Hausdorff, PathDivisor};
 pub use geometry::{RankModel, WarpingModel};
 pub(crate) use geometry::{distance_scale, dtw_model, ranks_of};
 pub use lines::{LineLengths, LineOutput, RecurrentLines};
+pub(crate) use multimatch::Saccades;
 pub use multimatch::{MultiMatch, MultiMatchOutput, Simplification};
 pub use points::{Lattice, Points, Ranks};
 pub(crate) use recurrence::MAX_LINE;
@@ -24,7 +26,7 @@ pub use recurrence::{
     Crqa, CrqaOutput, RATIO_ONE, RecurrenceModel, RecurrenceRule, RecurrentLetters,
     RecurrentPoints, Undefined,
 };
-pub(crate) use rewards::Factors;
+pub(crate) use rewards::{Factors, Looks};
 pub(crate) use scasim::cell_of;
 pub use scasim::{DurationClasses, DurationDivisor, MAX_CELLS, RewardModel, ScaSim, View};
 pub(crate) use subsmatch::MAX_WINDOW;

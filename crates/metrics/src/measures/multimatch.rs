@@ -5,8 +5,9 @@
 //! diagonal. Of several such paths the one is taken that, from its end, goes diagonally if it can, else up. The five numbers
 //! are medians over the pairs of the path, subtracted from 1 after dividing by the most that they can be.
 
-use super::coordinates::{LeastSums, Plane};
-use crate::{Fixation, MetricError, PairScore, Quantity, QuantityKind, Screen};
+use super::coordinates::Plane;
+use super::least_path::least_path;
+use crate::{Fixation, MetricError, PairScore, Quantity, QuantityKind};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
@@ -46,6 +47,22 @@ pub struct Simplification {
     pub duration: f64,
 }
 
+/// The saccades of a scanpath, prepared for comparisons.
+#[derive(Clone, Debug)]
+pub(crate) struct Saccades {
+    /// None if there are too few to compare.
+    list: Vec<Compared>,
+    vectors: Plane,
+}
+
+/// A saccade with its length and its direction in radians.
+#[derive(Clone, Copy, Debug)]
+struct Compared {
+    saccade: Saccade,
+    length: f64,
+    direction: f64,
+}
+
 /// A saccade with the fixation that it starts from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Saccade {
@@ -77,23 +94,28 @@ impl MultiMatchOutput {
     }
 
     /// The dissimilarity of two saccades, from 0 to 1 if all points are on the screen. `None` for two durations of 0.
-    fn difference(self, a: &Saccade, b: &Saccade, diagonal: f64) -> Option<f64> {
+    #[inline(always)]
+    fn difference(self, a: &Compared, b: &Compared, diagonal: f64) -> Option<f64> {
+        let (first, second) = (&a.saccade, &b.saccade);
         Some(match self {
-            MultiMatchOutput::Shape => length(a.x - b.x, a.y - b.y) / (2.0 * diagonal),
+            MultiMatchOutput::Shape => {
+                length(first.x - second.x, first.y - second.y) / (2.0 * diagonal)
+            }
             MultiMatchOutput::Direction => {
-                let between = (a.direction() - b.direction()).abs();
+                let between = (a.direction - b.direction).abs();
                 between.min(2.0 * PI - between) / PI
             }
-            MultiMatchOutput::Length => (a.length() - b.length()).abs() / diagonal,
+            MultiMatchOutput::Length => (a.length - b.length).abs() / diagonal,
             MultiMatchOutput::Position => {
-                length(a.start[0] - b.start[0], a.start[1] - b.start[1]) / diagonal
+                let (start, other) = (first.start, second.start);
+                length(start[0] - other[0], start[1] - other[1]) / diagonal
             }
             MultiMatchOutput::Duration => {
-                let longer = a.duration.max(b.duration);
+                let longer = first.duration.max(second.duration);
                 if longer == 0.0 {
                     return None;
                 }
-                (a.duration - b.duration).abs() / longer
+                (first.duration - second.duration).abs() / longer
             }
         })
     }
@@ -108,15 +130,11 @@ impl Saccade {
         length(self.x, self.y)
     }
 
-    fn direction(&self) -> f64 {
-        self.y.atan2(self.x)
-    }
-
     /// The angle to the next saccade in degrees. The arctangent is defined for every rounded vector, unlike an arccosine.
     fn turn(&self, next: &Saccade) -> f64 {
         let cross = self.x * next.y - self.y * next.x;
         let dot = self.x * next.x + self.y * next.y;
-        cross.abs().atan2(dot).to_degrees()
+        libm::atan2(cross.abs(), dot).to_degrees()
     }
 
     /// Both as one, from the start of the first. The time of the fixation between them is lost, as in the original.
@@ -168,30 +186,41 @@ impl MultiMatch {
         Ok(())
     }
 
-    /// The numbers of a pair; undefined where one of the scanpaths has fewer than three fixations.
-    pub(crate) fn compare(&self, a: &[Fixation], b: &[Fixation], screen: &Screen) -> PairScore {
-        let undefined = || PairScore::several(self.outputs.iter().map(|_| None));
-        if a.len() < 3 || b.len() < 3 {
-            return undefined();
-        }
-        let [a, b] = [a, b].map(|fixations| {
-            let saccades = saccades(fixations);
-            match &self.simplification {
-                None => saccades,
-                Some(simplification) => {
-                    let last = fixations.last().map_or(0.0, |fixation| fixation.duration);
-                    simplify(saccades, last, simplification)
-                }
+    /// What is compared of a scanpath.
+    pub(crate) fn saccades(&self, fixations: &[Fixation]) -> Saccades {
+        let saccades = match (fixations.len(), &self.simplification) {
+            (0..3, _) => Vec::new(),
+            (_, None) => saccades(fixations),
+            (_, Some(simplification)) => {
+                let last = fixations.last().map_or(0.0, |fixation| fixation.duration);
+                simplify(saccades(fixations), last, simplification)
             }
-        });
-        let path = path(&a, &b);
-        let diagonal = screen.diagonal();
+        };
+        let compared = |saccade: &Saccade| Compared {
+            saccade: *saccade,
+            length: saccade.length(),
+            direction: libm::atan2(saccade.y, saccade.x),
+        };
+        Saccades {
+            list: saccades.iter().map(compared).collect(),
+            vectors: Plane::of(saccades.iter().map(|it| [it.x, it.y])),
+        }
+    }
+
+    /// The numbers of a pair on a screen with this diagonal; undefined where one of the scanpaths has fewer than three
+    /// fixations.
+    pub(crate) fn compare(&self, a: &Saccades, b: &Saccades, diagonal: f64) -> PairScore {
+        if a.list.is_empty() || b.list.is_empty() {
+            return PairScore::several(self.outputs.iter().map(|_| None));
+        }
+        let path = least_path(&a.vectors, &b.vectors);
+        let mut differences = Vec::with_capacity(path.len());
         let number = |output: &MultiMatchOutput| {
-            let differences = path
-                .iter()
-                .map(|&(i, j)| output.difference(&a[i], &b[j], diagonal));
-            let median = median(differences.collect::<Option<Vec<f64>>>()?);
-            Some(1.0 - median)
+            differences.clear();
+            for &(i, j) in &path {
+                differences.push(output.difference(&a.list[i], &b.list[j], diagonal)?);
+            }
+            Some(1.0 - median(&mut differences))
         };
         PairScore::several(self.outputs.iter().map(number))
     }
@@ -253,35 +282,8 @@ fn merge(path: &[Saccade], joins: impl Fn(usize, &[Saccade]) -> bool) -> Vec<Sac
     merged
 }
 
-/// The aligned pairs of saccades, from the last to the first.
-fn path(a: &[Saccade], b: &[Saccade]) -> Vec<(usize, usize)> {
-    let vectors = |path: &[Saccade]| Plane::of(path.iter().map(|it| [it.x, it.y]));
-    let least = LeastSums::new(&vectors(a), &vectors(b));
-    let (mut i, mut j) = (a.len() - 1, b.len() - 1);
-    let mut path = vec![(i, j)];
-    while (i, j) != (0, 0) {
-        (i, j) = match (i, j) {
-            (0, _) => (0, j - 1),
-            (_, 0) => (i - 1, 0),
-            _ => {
-                let (above, left) = (least.at(i - 1, j), least.at(i, j - 1));
-                let corner = least.at(i - 1, j - 1);
-                if corner <= above && corner <= left {
-                    (i - 1, j - 1)
-                } else if above <= left {
-                    (i - 1, j)
-                } else {
-                    (i, j - 1)
-                }
-            }
-        };
-        path.push((i, j));
-    }
-    path
-}
-
 /// The middle number, or the mean of the two in the middle; there is at least one.
-fn median(mut numbers: Vec<f64>) -> f64 {
+fn median(numbers: &mut [f64]) -> f64 {
     let (count, middle) = (numbers.len(), numbers.len() / 2);
     let (below, &mut upper, _) = numbers.select_nth_unstable_by(middle, f64::total_cmp);
     match count % 2 {

@@ -1,99 +1,115 @@
 //! The largest reward of an alignment of fixations, in double precision (ScaSim).
 //!
-//! The table of a pair is swept along anti-diagonals, in which no place depends on another, so that the compiler uses vector
-//! instructions. A power of an arctangent in every place would take most of the time. It is a smooth function of the chord
-//! between two directions (the distance of their points on a sphere of radius 1), and so is read from a table of cubic pieces.
-//! Each piece is exact in its middle: equal places have the factor 1.
+//! A power of an arctangent in every place would take most of the time. It is a function of the squared chord between two
+//! directions (the distance of their points on a sphere of radius 1), and is read from a table of cubic pieces. A piece
+//! belongs to the upper bits of the squared chord's floating-point number, so that pieces are narrow where the function is
+//! steep; the lower bits say where in the piece a number is. This needs neither a root nor a rounding, and vector
+//! instructions do it for a row at once. Equal places have the factor 1 to the last bit.
 
-use super::scasim::{ScaSim, angle};
+use super::scasim::{View, angle};
 use crate::Fixation;
 
-/// `modulator^angle` by the chord.
+/// `modulator^angle` by the squared chord.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Factors {
     modulator: f64,
-    /// Pieces in a chord of 1.
-    per_chord: f64,
-    /// Powers of the distance from the middle, in pieces, beginning with the constant. `None` if too many were needed.
-    pieces: Option<Box<[Piece; PIECES]>>,
+    /// Powers of the distance from the piece's start, in units of its power of two, beginning with the constant.
+    pieces: Box<[Piece; PIECES]>,
 }
 
 type Piece = [f64; 4];
 
+/// Pieces for each power of two of the squared chord, as a power of two. The error of a factor is below 1e-10.
+const PIECE_BITS: u32 = 6;
+/// Powers of two, as a power of two: squared chords from 2⁻¹²⁷ to 2. What is smaller counts as equal places.
+const OCTAVE_BITS: u32 = 7;
 /// A power of two, so that a mask keeps an index below it.
-const PIECES: usize = 1 << 14;
-/// Pieces in the chord over which a factor falls by 1/e, and the fewest in a chord of 1. The error of a factor is below 1e-11.
-const PIECES_PER_FALL: f64 = 128.0;
-const FEWEST_PIECES: f64 = 256.0;
-/// How far from straight ahead a fixation may be, in degrees, so that the chord of two is in the table.
+const PIECES: usize = 1 << (PIECE_BITS + OCTAVE_BITS);
+/// How far the upper bits of a number are from its lowest.
+const SHIFT: u32 = f64::MANTISSA_DIGITS - 1 - PIECE_BITS;
+/// The place in a piece.
+const PLACE: u64 = (1 << SHIFT) - 1;
+/// The smallest squared chord with a piece. The lower bits of its exponent are zeros, so those of others are a piece's number.
+const SMALLEST: f64 = f64::from_bits(((1023 + 1 - (1 << OCTAVE_BITS)) as u64) << 52);
+const ONE: u64 = 1f64.to_bits();
+/// Columns whose pieces are found at once; they stay in the first-level cache.
+const CHUNK: usize = 256;
+/// How far from straight ahead a fixation may be, in degrees, so that the squared chord of two is in the table.
 const WIDEST: f64 = 44.0;
-/// Adding it to a small number rounds that to an integer, which is then in the lowest bits.
-const ROUNDER: f64 = (1u64 << 52) as f64;
 
 impl Factors {
     pub(crate) fn new(modulator: f64) -> Self {
-        let per_radian = -modulator.ln() * 1f64.to_radians().recip();
-        let per_chord = (PIECES_PER_FALL * per_radian).max(FEWEST_PIECES).ceil();
-        let last = (2.0 * WIDEST.to_radians().sin() * per_chord).ceil() + 1.0;
-        let factor = |chord: f64| modulator.powf((chord / 2.0).asin().to_degrees() * 2.0);
-        let piece = |number: f64| {
-            let at = |pieces: f64| factor((number + pieces) / per_chord);
-            let chord = number / per_chord;
-            let middle = at(0.0);
-            let slope = -per_radian * middle / (1.0 - chord * chord / 4.0).sqrt() / per_chord;
-            let (before, after) = (at(-0.5), at(0.5));
-            [
-                middle,
-                slope,
-                4.0 * (f64::midpoint(before, after) - middle),
-                8.0 * ((after - before) / 2.0 - slope / 2.0),
-            ]
+        let per_radian = libm::log(modulator) * 1f64.to_degrees();
+        // The factor and its slope where a piece begins.
+        let at = |piece: usize| {
+            let upper = SMALLEST.to_bits() + ((piece as u64) << SHIFT);
+            let square = f64::from_bits(upper);
+            let width = f64::from_bits(upper + (1 << SHIFT)) - square;
+            let chord = square.sqrt();
+            let factor = libm::exp(per_radian * (2.0 * libm::asin(chord / 2.0)));
+            let slope = match factor {
+                // A modulator of 0.
+                0.0 => 0.0,
+                _ => factor * per_radian / (2.0 * chord * (1.0 - square / 4.0).sqrt()),
+            };
+            (factor, slope, width)
         };
-        // Infinite for a modulator of 0.
-        let fits = last < PIECES as f64;
-        let pieces = fits.then(|| {
-            let numbers = (0..PIECES).map(|number| number as f64);
-            let pieces = numbers.map(|number| match number <= last {
-                true => piece(number),
-                false => Piece::default(),
-            });
-            pieces.collect::<Box<[Piece]>>()
-        });
-        Self {
-            modulator,
-            per_chord,
-            pieces: pieces.and_then(|pieces| pieces.try_into().ok()),
+        let mut end = at(0);
+        let mut pieces = Box::new([Piece::default(); PIECES]);
+        for (number, piece) in pieces.iter_mut().enumerate() {
+            let (start, slope, width) = end;
+            end = at(number + 1);
+            let (slope, end_slope) = (slope * width, end.1 * width);
+            let rise = end.0 - start;
+            *piece = [
+                start,
+                slope,
+                3.0 * rise - 2.0 * slope - end_slope,
+                slope + end_slope - 2.0 * rise,
+            ];
+            for (power, coefficient) in (0..).zip(piece.iter_mut()) {
+                *coefficient *= f64::from(1u32 << (PIECE_BITS * power));
+            }
         }
+        pieces[0] = [1.0, 0.0, 0.0, 0.0];
+        Self { modulator, pieces }
     }
 }
 
 /// Directions of fixations on a sphere of radius 1, and durations.
-#[derive(Default)]
-struct Looks {
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Looks {
     x: Vec<f64>,
     y: Vec<f64>,
     z: Vec<f64>,
     durations: Vec<f64>,
+    /// Whether all chords with other narrow ones are in the table.
+    are_narrow: bool,
 }
 
 impl Looks {
-    fn new<'a>(scasim: &ScaSim, fixations: impl Iterator<Item = &'a Fixation>) -> Self {
+    pub(crate) fn new(view: &View, fixations: &[Fixation]) -> Self {
         let mut looks = Self::default();
         for fixation in fixations {
-            let [x, y, z] = scasim.view.direction(fixation.x, fixation.y);
+            let [x, y, z] = view.direction(fixation.x, fixation.y);
             let length = (x * x + y * y + z * z).sqrt();
             looks.x.push(x / length);
             looks.y.push(y / length);
             looks.z.push(z / length);
             looks.durations.push(fixation.duration);
         }
+        let least = libm::cos(WIDEST.to_radians());
+        looks.are_narrow = looks.z.iter().all(|&z| z >= least);
         looks
     }
 
-    /// Whether all chords are in the table.
-    fn are_narrow(&self) -> bool {
-        let least = WIDEST.to_radians().cos();
-        self.z.iter().all(|&z| z >= least)
+    pub(super) fn len(&self) -> usize {
+        self.durations.len()
+    }
+
+    /// The sum of the durations.
+    pub(super) fn total(&self) -> f64 {
+        self.durations.iter().sum()
     }
 
     fn direction(&self, at: usize) -> [f64; 3] {
@@ -102,112 +118,81 @@ impl Looks {
 }
 
 /// The largest total reward.
-pub(super) fn largest_reward(
-    scasim: &ScaSim,
-    factors: &Factors,
-    a: &[Fixation],
-    b: &[Fixation],
-) -> f64 {
-    if a.is_empty() || b.is_empty() {
-        return 0.0;
+pub(super) fn largest_reward(factors: &Factors, a: &Looks, b: &Looks) -> f64 {
+    // Long rows have little overhead, and the reward is the same for either order.
+    let (a, b) = if a.len() > b.len() { (b, a) } else { (a, b) };
+    match a.are_narrow && b.are_narrow {
+        true => from_table(factors, a, b),
+        false => one_by_one(factors.modulator, a, b),
     }
-    let a = Looks::new(scasim, a.iter());
-    let b = Looks::new(scasim, b.iter().rev());
-    match &factors.pieces {
-        Some(pieces) if a.are_narrow() && b.are_narrow() => {
-            let longest = a.x.len().min(b.x.len());
-            let mut places = (vec![0.0; longest], vec![0; longest]);
-            sweep(&a, &b, |first, place, out| {
-                read(
-                    &a,
-                    &b,
-                    (first, place),
-                    factors.per_chord,
-                    pieces,
-                    &mut places,
-                    out,
-                );
-            })
-        }
-        _ => sweep(&a, &b, |first, place, out| {
-            for (at, factor) in out.iter_mut().enumerate() {
-                let (p, q) = (a.direction(first + at), b.direction(place + at));
-                *factor = factors.modulator.powf(angle(&p, &q));
+}
+
+/// With factors from the table.
+fn from_table(factors: &Factors, a: &Looks, b: &Looks) -> f64 {
+    let mut numbers = [0; CHUNK];
+    let mut places = [0.0; CHUNK];
+    let mut best = vec![0.0; b.len()];
+    for row in 0..a.len() {
+        let (from, duration) = (a.direction(row), a.durations[row]);
+        let (mut corner, mut left) = (0.0, 0.0);
+        for (chunk, best) in best.chunks_mut(CHUNK).enumerate() {
+            let (first, count) = (chunk * CHUNK, best.len());
+            let (numbers, places) = (&mut numbers[..count], &mut places[..count]);
+            find_pieces(from, b, first, numbers, places);
+            let cells = numbers.iter().zip(places.iter()).zip(&b.durations[first..]);
+            for (slot, ((&number, &place), &other)) in best.iter_mut().zip(cells) {
+                let [constant, linear, square, cube] = factors.pieces[number as usize % PIECES];
+                let factor = constant + place * (linear + place * (square + place * cube));
+                let paired = corner + factor * smaller(duration, other);
+                corner = *slot;
+                left = larger(left, larger(paired, corner));
+                *slot = left;
             }
-        }),
+        }
     }
+    best.last().copied().unwrap_or_default()
 }
 
-/// Reads the factors of an anti-diagonal from the table.
-fn read(
-    a: &Looks,
-    b: &Looks,
-    (first, place): (usize, usize),
-    per_chord: f64,
-    pieces: &[Piece; PIECES],
-    (rests, numbers): &mut (Vec<f64>, Vec<u64>),
-    out: &mut [f64],
+/// The pieces of the squared chords from one direction to some others, and the places in them.
+#[allow(clippy::cast_possible_truncation)] // twelve upper bits of the exponent and those of the piece
+fn find_pieces(
+    [x, y, z]: [f64; 3],
+    to: &Looks,
+    first: usize,
+    numbers: &mut [u32],
+    places: &mut [f64],
 ) {
-    let count = out.len();
-    let (rests, numbers) = (&mut rests[..count], &mut numbers[..count]);
-    let (x, y, z) = (
-        &a.x[first..][..count],
-        &a.y[first..][..count],
-        &a.z[first..][..count],
-    );
+    let count = numbers.len();
     let (u, v, w) = (
-        &b.x[place..][..count],
-        &b.y[place..][..count],
-        &b.z[place..][..count],
+        &to.x[first..][..count],
+        &to.y[first..][..count],
+        &to.z[first..][..count],
     );
+    let places = &mut places[..count];
     for at in 0..count {
-        let (across, down, ahead) = (x[at] - u[at], y[at] - v[at], z[at] - w[at]);
-        let chord = (across * across + down * down + ahead * ahead).sqrt() * per_chord;
-        let rounded = chord + ROUNDER;
-        rests[at] = chord - (rounded - ROUNDER);
-        numbers[at] = rounded.to_bits();
-    }
-    for ((factor, &rest), &number) in out.iter_mut().zip(rests.iter()).zip(numbers.iter()) {
-        let [constant, linear, square, cube] = pieces[number as usize & (PIECES - 1)];
-        *factor = constant + rest * (linear + rest * (square + rest * cube));
+        let (across, down, ahead) = (x - u[at], y - v[at], z - w[at]);
+        let square = across * across + down * down + ahead * ahead;
+        let bits = larger(square, SMALLEST).to_bits();
+        numbers[at] = (bits >> SHIFT) as u32;
+        places[at] = f64::from_bits(bits & PLACE | ONE) - 1.0;
     }
 }
 
-/// The largest sum along the anti-diagonals; `b` is reversed. `factors` is given a row of the first, a place of the reversed
-/// second, and where the factors from there on go.
-fn sweep(a: &Looks, b: &Looks, mut factors: impl FnMut(usize, usize, &mut [f64])) -> f64 {
-    let (m, n) = (a.x.len(), b.x.len());
-    // By row from 1, of the anti-diagonals two before, one before, and now. What is outside the table is 0.
-    let mut two_before = vec![0.0; m + 1];
-    let mut before = vec![0.0; m + 1];
-    let mut now = vec![0.0; m + 1];
-    let mut room = vec![0.0; m.min(n)];
-    for diagonal in 0..m + n - 1 {
-        let (first, last) = (diagonal.saturating_sub(n - 1), diagonal.min(m - 1));
-        let count = last - first + 1;
-        // Column j = diagonal − i is at place n − 1 − j of the reversed fixations.
-        let place = n - 1 + first - diagonal;
-        let found = &mut room[..count];
-        factors(first, place, found);
-        let durations = &a.durations[first..][..count];
-        let others = &b.durations[place..][..count];
-        let above = &before[first..][..count];
-        let left = &before[first + 1..][..count];
-        let corner = &two_before[first..][..count];
-        let slots = &mut now[first + 1..][..count];
-        for at in 0..count {
-            let shorter = smaller(durations[at], others[at]);
-            let paired = corner[at] + found[at] * shorter;
-            slots[at] = larger(paired, larger(above[at], left[at]));
+/// With factors that are computed for each pair, for directions that the table does not have.
+fn one_by_one(modulator: f64, a: &Looks, b: &Looks) -> f64 {
+    let mut best = vec![0.0; b.len()];
+    for row in 0..a.len() {
+        let (p, duration) = (a.direction(row), a.durations[row]);
+        let (mut corner, mut left) = (0.0, 0.0);
+        for (at, slot) in best.iter_mut().enumerate() {
+            let factor = libm::pow(modulator, angle(&p, &b.direction(at)));
+            let paired = corner + factor * smaller(duration, b.durations[at]);
+            corner = *slot;
+            left = larger(left, larger(paired, corner));
+            *slot = left;
         }
-        now[first] = 0.0;
-        if let Some(beyond) = now.get_mut(last + 2) {
-            *beyond = 0.0;
-        }
-        std::mem::swap(&mut two_before, &mut before);
-        std::mem::swap(&mut before, &mut now);
     }
-    before[m]
+    best.last().copied().unwrap_or_default()
 }
 
 /// The larger of two numbers that are not NaN: unlike `f64::max` a single instruction.
@@ -219,4 +204,40 @@ fn larger(a: f64, b: f64) -> f64 {
 #[inline(always)]
 fn smaller(a: f64, b: f64) -> f64 {
     if a < b { a } else { b }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One pair of fixations of a millisecond, a chord apart, has its factor as reward.
+    #[test]
+    fn factors_are_those_of_the_definition() {
+        let looks = |chord: f64| {
+            let half = libm::asin(chord / 2.0);
+            Looks {
+                x: vec![libm::sin(half)],
+                y: vec![0.0],
+                z: vec![libm::cos(half)],
+                durations: vec![1.0],
+                are_narrow: true,
+            }
+        };
+        for modulator in [0.0, 1e-300, 1e-9, 0.01, 0.5, 0.83, 0.9999, 1.0] {
+            let factors = Factors::new(modulator);
+            for step in 0..18_000 {
+                let chord = 1.38 * libm::exp2(-f64::from(step) / 300.0);
+                let (a, mut b) = (looks(chord), looks(chord));
+                b.x[0] = -b.x[0];
+                let ours = from_table(&factors, &a, &b);
+                let defined = one_by_one(modulator, &a, &b);
+                assert!(
+                    (ours - defined).abs() < 1e-10,
+                    "{modulator} {chord} {ours} {defined}"
+                );
+            }
+            let a = looks(0.3);
+            assert_eq!(from_table(&factors, &a, &a), 1.0);
+        }
+    }
 }

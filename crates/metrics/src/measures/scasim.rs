@@ -7,7 +7,7 @@
 //! Over letters that are grid cell · classes + duration class, the reward is rounded to a unit, and so is each duration. The
 //! raw result is `total_a + total_b − 2·R` in units, where `total` is the sum of the durations of a side's letters.
 
-use super::rewards::{Factors, largest_reward};
+use super::rewards::{Factors, Looks, largest_reward};
 use crate::{Alphabet, Fixation, Grid, MetricError, Model, PairScore, Screen, ScreenUnit};
 use serde::{Deserialize, Serialize};
 
@@ -112,7 +112,7 @@ pub(crate) fn angle(p: &[f64; 3], q: &[f64; 3]) -> f64 {
     ];
     let sine = (cross[0] * cross[0] + cross[1] * cross[1] + cross[2] * cross[2]).sqrt();
     let cosine = p[0] * q[0] + p[1] * q[1] + p[2] * q[2];
-    sine.atan2(cosine).to_degrees()
+    libm::atan2(sine, cosine).to_degrees()
 }
 
 impl ScaSim {
@@ -153,9 +153,11 @@ impl ScaSim {
                 self.view.direction(x, y)
             })
             .collect();
-        let factors = directions
-            .iter()
-            .flat_map(|p| directions.iter().map(|q| self.modulator.powf(angle(p, q))));
+        let factors = directions.iter().flat_map(|p| {
+            directions
+                .iter()
+                .map(|q| libm::pow(self.modulator, angle(p, q)))
+        });
         Ok(Model::Reward(RewardModel {
             classes: classes.durations.len(),
             cells: directions.len(),
@@ -167,11 +169,9 @@ impl ScaSim {
     }
 
     /// The distance of fixations in double precision.
-    pub(crate) fn distance(&self, factors: &Factors, a: &[Fixation], b: &[Fixation]) -> PairScore {
-        let reward = largest_reward(self, factors, a, b);
-        let total = |fixations: &[Fixation]| fixations.iter().map(|it| it.duration).sum::<f64>();
-        let durations = total(a) + total(b);
-        let distance = (durations - 2.0 * reward).max(0.0);
+    pub(crate) fn distance(&self, factors: &Factors, a: &Looks, b: &Looks) -> PairScore {
+        let durations = a.total() + b.total();
+        let distance = (durations - 2.0 * largest_reward(factors, a, b)).max(0.0);
         PairScore::several([self.divisor.divide(distance, a.len(), b.len(), durations)])
     }
 }

@@ -54,7 +54,7 @@ impl Saccades {
     pub fn turns_little(&self, at: usize, rule: &Simplification) -> bool {
         let ([x, y], [next_x, next_y]) = (self.vectors[at], self.vectors[at + 1]);
         let (cross, dot) = (x * next_y - y * next_x, x * next_x + y * next_y);
-        let angle = cross.abs().atan2(dot).to_degrees();
+        let angle = libm::atan2(cross.abs(), dot).to_degrees();
         angle < rule.direction && self.durations[at + 1] < rule.duration
     }
 
@@ -133,7 +133,7 @@ pub fn multimatch(a: &Saccades, b: &Saccades, diagonal: f64) -> [Option<f64>; 5]
             _ => 1.0 - differences[middle],
         })
     };
-    let direction = |[x, y]: [f64; 2]| y.atan2(x);
+    let direction = |[x, y]: [f64; 2]| libm::atan2(y, x);
     [
         similarity(&|i, j| Some(between(a.vectors[i], b.vectors[j]) / (2.0 * diagonal))),
         similarity(&|i, j| {

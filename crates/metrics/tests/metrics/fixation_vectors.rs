@@ -163,7 +163,7 @@ fn multimatch_of_fixations() {
         }
         // The package's last step gives its numbers; without that step they are ours.
         let rule = simplification.unwrap_or_else(|| panic!("{score:?} {row:?}"));
-        let diagonal = number(3).hypot(number(4));
+        let diagonal = screen(&row[3], &row[4]).diagonal();
         let simplified = |end| {
             let [a, b] = [&a, &b].map(|it| simplified(it.list(), &rule, end));
             multimatch(&a, &b, diagonal)
