@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
-use veilpath_metrics::{LetterError, MetricError, ScreenError};
+use veilpath_metrics::{FixationError, LetterError, MetricError, ScreenError};
 use veilpath_protocol::{ProtocolError, SpecError};
 use veilpath_session::SessionError;
 
@@ -19,6 +19,9 @@ pub enum Error {
     /// The screen of fixations makes no sense.
     #[error(transparent)]
     Screen(#[from] ScreenError),
+    /// Fixations make no sense.
+    #[error(transparent)]
+    Fixations(#[from] FixationError),
     /// The two cohorts cannot be compared.
     #[error(transparent)]
     Spec(#[from] SpecError),

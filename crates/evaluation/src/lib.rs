@@ -16,6 +16,7 @@
 
 pub mod candidates;
 pub mod cell;
+pub mod clear_cell;
 mod error;
 pub mod groups;
 #[cfg(feature = "audit")]

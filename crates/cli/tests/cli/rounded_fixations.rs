@@ -131,6 +131,41 @@ fn refusals_say_why_and_what_to_do() {
     }
 }
 
+/// Every measure has a cost in the clear, and the private ones have one by each engine.
+#[test]
+fn cells_of_every_measure_are_measured() {
+    let measures = [
+        ("sequence-score", true),
+        ("dtw --grid 7x7", true),
+        ("dtw --points fixations", false),
+        ("frechet --grid 7x7", true),
+        ("hausdorff --grid 7x7", true),
+        ("crqa --numbers rec,det", true),
+        ("scasim", false),
+        ("multimatch", false),
+        ("subsmatch", false),
+    ];
+    for (metric, is_private) in measures {
+        let folder = Folder::new();
+        let call = |engine: &str| {
+            let call = format!(
+                "bench cell --engine {engine} --seconds 0.02 --length 20 --format json --metric {metric}"
+            );
+            folder.run(&words(&call))
+        };
+        let json = call("plain").json();
+        assert!(json["cells_per_second"].as_f64().unwrap() > 0.0, "{metric}");
+        for engine in ["garbled", "shares"] {
+            if is_private {
+                let json = call(engine).json();
+                assert!(json["bytes_per_cell"].as_f64().unwrap() > 0.0, "{metric}");
+            } else {
+                assert!(call(engine).refused().contains("error"), "{metric}");
+            }
+        }
+    }
+}
+
 #[test]
 fn cells_of_rounded_fixations_are_measured() {
     for engine in ["garbled", "shares"] {

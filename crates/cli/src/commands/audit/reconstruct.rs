@@ -17,7 +17,8 @@ Examples:
   veilpath audit reconstruct --length 4 --rounds 1 --reveal threshold:2 --metric needleman-wunsch
 
 The partner follows the protocol, but makes up its cohort. Each attack reconstructs random scanpaths from the answers, and a \
-scanpath counts only if everything is right that the metric depends on: every letter, or for some measures less. Without options about the metric, a list of usual metrics is measured. \
+scanpath counts only if everything is right that the metric depends on: every letter, or for some measures less. Without options about the metric, a list of usual metrics is measured. MultiMatch and SubsMatch are not among them, because \
+no private engine computes them. \
 \"letter by letter\" chooses all of its scanpaths in advance; the other attacks choose each one after the previous answer. \
 Another attack might need fewer comparisons, but none needs fewer than the bound on average, even if it adapts or cheats: \
 the bound is the information in a scanpath divided by that in an answer. The default limit of `veilpath host` \

@@ -7,6 +7,7 @@ use crate::metric_args::MetricArgs;
 use clap::{Args, ValueEnum};
 use veilpath::{Engine, MetricOptions};
 use veilpath_evaluation::cell::{self, Options, Scoring};
+use veilpath_evaluation::clear_cell;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -16,12 +17,15 @@ Examples:
   veilpath bench cell --engine shares --seconds 0.2 --format json
   veilpath bench cell --engine garbled --seconds 0.2 --metric scanmatch --grid 8x6
   veilpath bench cell --engine shares --seconds 0.2 --metric dtw --points fixations --fixation-grid 16x9
+  veilpath bench cell --engine plain --seconds 0.2 --metric multimatch
+  veilpath bench cell --engine plain --seconds 0.2 --metric scasim --length 50 --format json
 
 Fixations are on a screen of 1920 x 1080 pixels, 53 x 30 cm large and 60 cm away. Both parties run on this machine, share its cores and talk over TLS. The time per cell is wall-clock time while the middle \
 half of all cells is filled. It does not include keys, tables, the host's substitution costs, or the start and the end, when \
 few comparisons are running. The time of a party is the CPU time of its work on all cores; \"cores used\" is the average number \
 of cores that the process kept busy. The ratio is to one GMP powm; \"if alone\" is what the ratio would be on an otherwise idle \
-machine. Bytes are those of the whole run in both directions, except the host's encrypted substitution costs.";
+machine. Bytes are those of the whole run in both directions, except the host's encrypted substitution costs. With the engine plain, one core compares 400 pairs of random scanpaths again and \
+again, and the fastest round counts.";
 
 /// The arguments of `bench cell`.
 #[derive(Debug, Args)]
@@ -43,6 +47,10 @@ pub(crate) struct CellArgs {
     #[arg(long)]
     gmp: bool,
 
+    /// Letters or fixations of a scanpath, for the engine plain
+    #[arg(long, value_name = "N", default_value = "300", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    length: u32,
+
     /// The output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     format: Format,
@@ -52,7 +60,7 @@ pub(crate) struct CellArgs {
     metric: MetricArgs,
 }
 
-/// The engines that work cell by cell between two parties. `cargo bench` measures the comparison in the clear.
+/// The engines that work cell by cell.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum MeasuredEngine {
     /// The paper's protocol over Paillier encryption
@@ -61,6 +69,8 @@ enum MeasuredEngine {
     Garbled,
     /// Secret sharing
     Shares,
+    /// In the clear, on one core
+    Plain,
 }
 
 impl MeasuredEngine {
@@ -69,6 +79,7 @@ impl MeasuredEngine {
             MeasuredEngine::Paillier => EngineName::Paillier,
             MeasuredEngine::Garbled => EngineName::Garbled,
             MeasuredEngine::Shares => EngineName::Shares,
+            MeasuredEngine::Plain => EngineName::Plain,
         };
         Ok(name.with(paillier)?.representative())
     }
@@ -83,9 +94,19 @@ pub(crate) fn run(args: &CellArgs) -> Result<(), Failure> {
         None => alphabet,
         Some(rounded) => rounded.alphabet().map_err(veilpath::Error::from)?,
     };
+    let scoring = Scoring { metric, alphabet };
+    let engine = args.engine.with(&args.paillier)?;
+    if let MeasuredEngine::Plain = args.engine {
+        let report = clear_cell::run(&clear_cell::Options {
+            scoring,
+            length: args.length as usize,
+            seconds: args.seconds,
+        })?;
+        return write(args.format, || report.table(), || report.json());
+    }
     let report = cell::run(&Options {
-        engine: args.engine.with(&args.paillier)?,
-        scoring: Scoring { metric, alphabet },
+        engine,
+        scoring,
         seconds: args.seconds,
         #[cfg(feature = "gmp")]
         gmp: args.gmp,
