@@ -20,7 +20,7 @@ import polars as pl
 import pymovements as pm
 
 OUT = Path(__file__).resolve().parents[2] / "testdata" / "detection"
-WIDTH, HEIGHT, WIDTH_CM, HEIGHT_CM, DISTANCE_CM = 1280, 1024, 38.0, 30.2, 68.0
+WIDTH, HEIGHT, WIDTH_CM, HEIGHT_CM, DISTANCE_CM = SCREEN = 1280, 1024, 38.0, 30.2, 68.0
 
 
 def recording(seed, rate, seconds, noise, digits):
@@ -109,9 +109,9 @@ def cases():
                 yield name, rate, "idt", threshold, unit, FIVE, duration
 
 
-def detect(times, points, rate, detector, threshold, unit, method, duration):
+def detect(times, points, rate, detector, threshold, unit, method, duration, screen=SCREEN):
     frame = pl.DataFrame({"time": times, "x": [p[0] for p in points], "y": [p[1] for p in points]})
-    experiment = pm.Experiment(WIDTH, HEIGHT, WIDTH_CM, HEIGHT_CM, DISTANCE_CM, "upper left", rate)
+    experiment = pm.Experiment(*screen, "upper left", rate)
     columns = {"pixel_columns" if unit == "deg" else "position_columns": ["x", "y"]}
     gaze = pm.Gaze(samples=frame, experiment=experiment, time_column="time", time_unit="ms", **columns)
     if unit == "deg":
@@ -157,4 +157,5 @@ def main():
     write("fixations.csv", ["case", "onset_ms", "offset_ms", "x_px", "y_px"], found)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,6 +1,7 @@
 //! The fixations of pymovements on the same samples, and what it leaves open.
 
 mod naive;
+mod real;
 
 use super::*;
 use crate::ReadOptions;
