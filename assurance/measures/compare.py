@@ -8,17 +8,19 @@ Needs a release build of veilpath and, for each measure, the package that it is 
     venv/bin/python assurance/measures/compare.py target/release/veilpath [PAIRS [FIXATIONS]]
 
 A package that is missing is skipped with a message. Each program gets the same pairs, in memory; Veilpath's time includes
-the start of the process, reading two files, and writing the numbers, and it runs on one core. `py` programs are Python loops
-or NumPy, `c` are compiled extensions: a hundredfold speed is expected of the first alone.
+the start of the process, reading two files, and writing the numbers, and it runs on one core. All times are CPU times, so that
+other work on the machine matters little. `py` programs are Python loops or NumPy, `c` are compiled extensions: a hundredfold
+speed is expected of the first alone. ScaSim has no package on PyPI: the loops of its definition are in vectors.py.
 """
 
 import csv
 import os
 import random
+import resource
+import string
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 WIDTH, HEIGHT = 1280, 720
@@ -35,13 +37,8 @@ def made_up(seed, count):
     ]
 
 
-def cell(x, y):
-    """The letter's number on the grid."""
-    return min(int(y * ROWS / HEIGHT), ROWS - 1) * COLUMNS + min(int(x * COLUMNS / WIDTH), COLUMNS - 1)
-
-
 def write_cohort(path, cohort, veilpath):
-    """A cohort with letters and fixations, encoded by the command from a fixation table."""
+    """A cohort with letters and fixations, encoded by the command from a fixation table. Returns the numbers of the letters."""
     table = path.with_suffix(".fixations.csv")
     with table.open("w", newline="") as file:
         rows = csv.writer(file)
@@ -57,6 +54,15 @@ def write_cohort(path, cohort, veilpath):
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stderr)
+    with path.open() as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    letters = string.ascii_uppercase + string.ascii_lowercase
+    return {tuple(cohort[row["participant"]]): [letters.index(letter) for letter in row["scanpath"]] for row in rows}
+
+
+def cpu_seconds(who):
+    usage = resource.getrusage(who)
+    return usage.ru_utime + usage.ru_stime
 
 
 def ours(veilpath, files, metric):
@@ -64,9 +70,9 @@ def ours(veilpath, files, metric):
     command = [veilpath, "compare", *files, "--format", "csv", "--quiet", "--metric", *metric]
     seconds = []
     for _ in range(3):
-        start = time.perf_counter()
+        start = cpu_seconds(resource.RUSAGE_CHILDREN)
         done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "RAYON_NUM_THREADS": "1"})
-        seconds.append(time.perf_counter() - start)
+        seconds.append(cpu_seconds(resource.RUSAGE_CHILDREN) - start)
         if done.returncode:
             sys.exit(done.stderr)
     rows = list(csv.reader(done.stdout.splitlines()))
@@ -83,9 +89,9 @@ def lcs_table(a, b):
     return [table[-1][-1] / max(len(a), len(b))]
 
 
-def programs():
+def programs(letters_of):
     """Measure, flags, program, kind, what it is given of a scanpath, and a function of two of these."""
-    letters = lambda path: [cell(x, y) for x, y, _ in path]
+    letters = lambda path: letters_of[tuple(path)]
     yield "sequence-score", ["sequence-score"], "textbook loops", "py", letters, lcs_table
 
     def points(path):
@@ -132,6 +138,13 @@ def programs():
     except ImportError as error:
         print(f"skipped: {error}")
     try:
+        from vectors import view_of, scasim
+
+        eye = view_of(WIDTH, HEIGHT, SIZE_CM, DISTANCE_CM)
+        yield "scasim", ["scasim"], "loops of the definition", "py", list, lambda a, b: [scasim(a, b, eye)]
+    except ImportError as error:
+        print(f"skipped: {error}")
+    try:
         from scipy.spatial.distance import directed_hausdorff
 
         both = lambda a, b: [max(directed_hausdorff(a, b)[0], directed_hausdorff(b, a)[0])]
@@ -159,9 +172,9 @@ def programs():
         from pyrqa.metric import EuclideanMetric
         from pyrqa.neighbourhood import FixedRadius
         from pyrqa.settings import Settings
-        from pyrqa.time_series import TimeSeries
+        from pyrqa.time_series import EmbeddedSeries
 
-        series = lambda path: TimeSeries(points(path).tolist(), embedding_dimension=2, time_delay=0)
+        series = lambda path: EmbeddedSeries(points(path).tolist(), dtype=numpy.float64)
 
         def rqa(a, b):
             settings = Settings(
@@ -188,21 +201,22 @@ def main():
     cohorts = [{f"{side}{i:02}": made_up(f"{side}{i}", count) for i in range(people)} for side in "ab"]
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder) / f"{side}.csv" for side in "ab"]
+        letters_of = {}
         for path, cohort in zip(files, cohorts):
-            write_cohort(path, cohort, veilpath)
+            letters_of |= write_cohort(path, cohort, veilpath)
         print(f"{people**2} pairs of {count} fixations\n")
         print("| measure | veilpath | program | kind | seconds | ratio | largest difference |")
         print("|---|---|---|---|---|---|---|")
-        for name, flags, program, kind, prepare, function in programs():
+        for name, flags, program, kind, prepare, function in programs(letters_of):
             seconds, numbers = ours(veilpath, files, flags)
             given = [{who: prepare(path) for who, path in cohort.items()} for cohort in cohorts]
-            start = time.perf_counter()
+            start = cpu_seconds(resource.RUSAGE_SELF)
             try:
                 theirs = {(a, b): function(x, y) for a, x in given[0].items() for b, y in given[1].items()}
             except Exception as error:
                 print(f"skipped: {program}: {error}")
                 continue
-            python = time.perf_counter() - start
+            python = cpu_seconds(resource.RUSAGE_SELF) - start
             largest = max(abs(p - q) for pair in theirs for p, q in zip(numbers[pair], theirs[pair]))
             row = [name, f"{seconds:.3f} s", program, kind, f"{python:.2f}", f"{python / seconds:.0f}", f"{largest:.1e}"]
             print("| " + " | ".join(row) + " |", flush=True)

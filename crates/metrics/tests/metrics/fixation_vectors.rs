@@ -18,7 +18,7 @@ fn screen(width: &str, height: &str) -> Screen {
 }
 
 /// `x y` or `x y duration`, separated by semicolons.
-fn fixations(text: &str) -> Fixations {
+pub(crate) fn fixations(text: &str) -> Fixations {
     let fixation = |text: &str| {
         let numbers: Vec<f64> = text.split(' ').map(|text| text.parse().unwrap()).collect();
         Fixation {
