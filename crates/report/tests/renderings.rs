@@ -217,9 +217,9 @@ fn answers_about_groups_are_written_below_the_pairs() {
      P1   Q1       cows          1        0.75
      P,2  Q?[31m2  boat          3           0
     Group means of score (pairs of participants):
-     Clinic \ University   experts   novices
-     experts              4.25 (6)  7.5 (12)
-     novices              7.5 (12)         –
+     A \ B     experts   novices
+     experts  4.25 (6)  7.5 (12)
+     novices  7.5 (12)         –
     Are experts more alike than novices?
       The difference of means (stimulus cows) was -3.25 (permutation test, 9,999 permutations, p = 0.0312).
     ");
