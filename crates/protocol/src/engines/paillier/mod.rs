@@ -140,6 +140,8 @@
 //! [`PaillierOptions::with_hardening`] replaces the masks by those of `hardened/mod.rs`: no ties, no ratios, no
 //! multiples, and only a trace of sizes. Scores are the same; a cell has 4 slots instead of 3 and 3 answers instead
 //! of 1.
+//!
+#![doc = include_str!("notation.md")]
 
 mod agreement;
 mod cell;
