@@ -238,7 +238,7 @@ impl Job {
         };
         let has_groups = |cohort: &CohortState| cohort.cohort.has_groups();
         Ok(match &self.cohorts {
-            [Some(whole), None] if has_groups(whole) => [Some(of(whole)?), None],
+            [Some(whole), None] if has_groups(whole) => [Some(of(whole)?), Some(of(whole)?)],
             [Some(first), Some(second)] if has_groups(first) && has_groups(second) => {
                 [Some(of(first)?), Some(of(second)?)]
             }
