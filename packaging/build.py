@@ -119,7 +119,9 @@ def build_wheel(out: Path, target: str) -> Path:
         # Zig links with the symbols of an old glibc, without a container that has one.
         maturin += ["--zig", "--compatibility", f"manylinux_{GLIBC.replace('.', '_')}"]
     before = set(out.glob("*.whl"))
-    subprocess.run(maturin, cwd=ROOT / "python", check=True, stdout=sys.stderr)
+    # maturin looks for zig in the first Python of the path.
+    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
+    subprocess.run(maturin, cwd=ROOT / "python", env=os.environ | {"PATH": path}, check=True, stdout=sys.stderr)
     built = set(out.glob("*.whl")) - before or before
     return max(built, key=lambda path: path.stat().st_mtime)
 

@@ -5,7 +5,7 @@ use crate::errors::{bad_argument, raise};
 use crate::tables::{capsule, text_column};
 use crate::{frames, jobs};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict};
+use pyo3::types::{PyBytes, PyCapsule, PyDict};
 use std::path::{Path, PathBuf};
 use veilpath::split::SplitOptions;
 use veilpath::synth::{self, LifelikeOptions, RandomOptions, SyntheticCohort, Viewers};
@@ -148,6 +148,13 @@ impl Cohort {
         py.detach(save).map_err(|error| raise(py, &error))
     }
 
+    /// The content of a cohort file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let mut text = Vec::new();
+        self.write(&mut text)?;
+        Ok(PyBytes::new(py, &text))
+    }
+
     /// The cohort as a stream of Arrow.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
@@ -205,6 +212,21 @@ pub(crate) fn read_cohort(
         Cohort::new(raw, None)
     });
     cohort.map_err(|error| raise(py, &error))
+}
+
+/// The cohort of which this is the content of a file, for other processes.
+#[pyfunction]
+pub(crate) fn cohort_from_bytes(
+    py: Python<'_>,
+    name: &str,
+    content: Vec<u8>,
+    summary: Option<String>,
+) -> PyResult<Cohort> {
+    let read = || {
+        let raw = veilpath::read_cohort_from(Input::from_bytes(name, content)?)?;
+        Cohort::new(raw, summary)
+    };
+    py.detach(read).map_err(|error: Error| raise(py, &error))
 }
 
 /// Splits a cohort at random.

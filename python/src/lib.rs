@@ -19,7 +19,9 @@ mod tables;
 #[pyo3::pymodule]
 mod _veilpath {
     #[pymodule_export]
-    use super::cohort::{Cohort, read_cohort, split, synth_lifelike, synth_random};
+    use super::cohort::{
+        Cohort, cohort_from_bytes, read_cohort, split, synth_lifelike, synth_random,
+    };
     #[pymodule_export]
     use super::encode::{encode, formats};
     #[pymodule_export]
@@ -27,7 +29,9 @@ mod _veilpath {
     #[pymodule_export]
     use super::policy::{check_policy, identity, write_policy_example};
     #[pymodule_export]
-    use super::result::{Result, read_result, report, stats};
+    use super::result::{
+        Result, merge, merge_files, read_result, report, result_from_bytes, stats,
+    };
     #[pymodule_export]
     use super::session::{Session, host, join};
 

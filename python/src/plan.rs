@@ -59,6 +59,7 @@ pub(crate) fn plan_options(
     plan.reveal = arguments.parsed("reveal")?.unwrap_or(plan.reveal);
     plan.reveal_to = arguments.choice("reveal_to")?.unwrap_or(RevealTo::Both);
     plan.pad_to = pad_to;
+    plan.tile = arguments.parsed("tile")?;
     Ok((plan, key))
 }
 

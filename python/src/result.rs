@@ -7,7 +7,7 @@ use crate::errors::{bad_argument, raise};
 use crate::jobs;
 use crate::tables::{capsule, pairs};
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyCapsule, PyDict};
+use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyDict};
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -39,6 +39,23 @@ impl Result {
             let problem = "this result was read from a CSV file, which has only the numbers; JSON has everything";
             crate::errors::bad_input(py, &self.name, problem)
         })
+    }
+}
+
+impl Result {
+    /// Refuses a tile, whose figures and statistics would look like those of the plan.
+    fn whole(&self, py: Python<'_>) -> PyResult<&Arc<ResultFile>> {
+        let outcome = self.file.outcome();
+        match outcome.and_then(|outcome| outcome.tile.as_ref()) {
+            None => Ok(&self.file),
+            Some(tile) => {
+                let error = veilpath::Error::UnmergedTile {
+                    file: self.name.clone(),
+                    tile: tile.tile,
+                };
+                Err(raise(py, &error))
+            }
+        }
     }
 }
 
@@ -117,6 +134,13 @@ impl Result {
         py.detach(save).map_err(|error| raise(py, &error))
     }
 
+    /// Everything, as JSON.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let mut json = Vec::new();
+        write_outcome(self.outcome(py)?, OutcomeFormat::Json, &mut json)?;
+        Ok(PyBytes::new(py, &json))
+    }
+
     /// The table that the command prints.
     fn __str__(&self, py: Python<'_>) -> PyResult<String> {
         const SHOWN: usize = 20;
@@ -160,6 +184,30 @@ pub(crate) fn read_result(py: Python<'_>, path: PathBuf) -> PyResult<Result> {
             .to_string_lossy()
             .into(),
     })
+}
+
+/// The result of which this is the JSON, for other processes.
+#[pyfunction]
+pub(crate) fn result_from_bytes(py: Python<'_>, content: Vec<u8>) -> PyResult<Result> {
+    let read = py.detach(|| veilpath::read_outcome("result", content.as_slice()));
+    Ok(Result::from(read.map_err(|error| raise(py, &error))?))
+}
+
+/// Puts the results of all tiles of a plan together.
+#[pyfunction]
+pub(crate) fn merge(py: Python<'_>, tiles: Vec<PyRef<'_, Result>>) -> PyResult<Result> {
+    let outcomes = tiles.iter().map(|tile| tile.outcome(py).cloned());
+    let outcomes = outcomes.collect::<PyResult<Vec<_>>>()?;
+    let merged = py.detach(|| veilpath::merge(outcomes));
+    let merged = merged.map_err(|error| veilpath::Error::Merge { file: None, error });
+    Ok(Result::from(merged.map_err(|error| raise(py, &error))?))
+}
+
+/// Puts the result files of all tiles of a plan together.
+#[pyfunction]
+pub(crate) fn merge_files(py: Python<'_>, files: Vec<PathBuf>) -> PyResult<Result> {
+    let merged = py.detach(|| veilpath::merge_files(&files));
+    Ok(Result::from(merged.map_err(|error| raise(py, &error))?))
 }
 
 /// Makes a page of a result.
@@ -207,7 +255,7 @@ pub(crate) fn report(
         names: arguments.value("names")?,
     };
     let force = arguments.or_default("force")?;
-    let file = Arc::clone(&result.file);
+    let file = Arc::clone(result.whole(py)?);
     jobs::run(py, None, move |events| {
         // The page says itself that it is private.
         let events = |event: veilpath::Event| match event {
@@ -257,8 +305,8 @@ pub(crate) fn stats(
     };
     let files: Vec<(String, Arc<ResultFile>)> = results
         .iter()
-        .map(|result| (result.name.clone(), Arc::clone(&result.file)))
-        .collect();
+        .map(|result| Ok((result.name.clone(), Arc::clone(result.whole(py)?))))
+        .collect::<PyResult<_>>()?;
     let outcome = jobs::run(py, progress.as_ref(), move |events| {
         let results: Vec<NamedResult<'_>> = files
             .iter()

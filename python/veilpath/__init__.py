@@ -24,7 +24,7 @@ from veilpath._errors import (
     VeilpathWarning,
 )
 from veilpath._policy import check_policy, identity, write_policy_example
-from veilpath._result import Result, read_result, report, stats
+from veilpath._result import Result, merge, read_result, report, stats
 from veilpath._session import Session, host, join
 from veilpath._veilpath import __version__
 
@@ -49,6 +49,7 @@ __all__ = [
     "host",
     "identity",
     "join",
+    "merge",
     "pairwise",
     "read_cohort",
     "read_result",

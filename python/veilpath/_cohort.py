@@ -29,6 +29,9 @@ class Cohort(Table):
     def __len__(self) -> int:
         return len(self._inner)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (self.name, self._inner.to_bytes(), self._inner.summary_json)
+
     def __repr__(self) -> str:
         return (
             f"<Cohort {self.name}: {len(self)} scanpaths of {len(self.participants)} participants "
@@ -90,6 +93,10 @@ class Cohort(Table):
         A file that exists and is not a cohort is replaced only with ``force``.
         """
         self._inner.save(path, force)
+
+
+def _unpickled(name: str, content: bytes, summary: str | None) -> Cohort:
+    return Cohort(_veilpath.cohort_from_bytes(name, content, summary))
 
 
 def read_cohort(source: Path | ArrowStream, *, name: str | None = None, allow_repeats: bool = False) -> Cohort:

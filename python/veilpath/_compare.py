@@ -25,6 +25,7 @@ def compare(
     names: tuple[str, str] | None = None,
     reveal: str = "score",
     pad_to: int | None = None,
+    tile: str | None = None,
     coins: str | None = None,
     key: Path | None = None,
     key_bits: int | None = None,
@@ -36,6 +37,8 @@ def compare(
 
     Both cohorts are here, so the default engine computes in the clear; another one rehearses a private run, with both
     sides on this machine. ``settings`` are the numbers of the metric, such as ``gap`` or ``threshold``.
+    ``tile="3/8"`` computes one of eight parts of the plan; :func:`veilpath.merge` puts them together, and
+    :mod:`veilpath.dask` computes them on a cluster.
     """
     options = _given({name: value for name, value in locals().items() if name not in _NOT_OPTIONS}) | dict(settings)
     with shown(progress, str(metric), "cells") as bar:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from veilpath import _veilpath
 from veilpath._cohort import Cohort, _given
+from veilpath._errors import PlanError
 from veilpath._progress import shown
 from veilpath._table import Table
 
@@ -32,6 +33,9 @@ class Result(Table):
 
     def __len__(self) -> int:
         return len(self._inner)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (self._inner.to_bytes(),)
 
     def __repr__(self) -> str:
         if len(self) == 0 and self.answers:
@@ -98,6 +102,25 @@ class Result(Table):
 def read_result(path: Path) -> Result:
     """Reads a result file of :meth:`Result.save` or of the command line."""
     return Result(_veilpath.read_result(path))
+
+
+def merge(tiles: Iterable[Result | Path]) -> Result:
+    """Puts the results of all tiles of a plan together, or their files.
+
+    It equals the result of one run in everything but its cost.
+    """
+    parts = list(tiles)
+    results = [part._inner for part in parts if isinstance(part, Result)]
+    if len(results) == len(parts):
+        return Result(_veilpath.merge(results))
+    files = [part for part in parts if not isinstance(part, Result)]
+    if results:
+        raise PlanError("tiles: give results or files, and not both")
+    return Result(_veilpath.merge_files(files))
+
+
+def _unpickled(content: bytes) -> Result:
+    return Result(_veilpath.result_from_bytes(content))
 
 
 def report(

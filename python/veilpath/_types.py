@@ -80,10 +80,10 @@ class SessionArguments(MetricArguments, total=False):
     """The arguments of :func:`veilpath.host` and :func:`veilpath.join`; both sides give the same plan.
 
     The plan: ``metric`` with its numbers, ``engine``, ``pairs``, ``alphabet``, ``letters``, ``reveal`` (``score``,
-    ``threshold:T``, or an answer about groups), ``reveal_to``, ``pad_to``, and ``key_bits`` and ``hardened`` of the engine
-    paillier. This side's own: ``key`` (the host's Paillier key), ``names`` of the two cohorts in results, ``pseudonyms``,
-    ``fresh``, ``limit_per_scanpath``, ``minimum_group``, ``policy`` and ``identity`` (files), ``allow`` (risky settings),
-    ``memory`` in MB, ``timeout`` and ``wait`` in seconds.
+    ``threshold:T``, or an answer about groups), ``reveal_to``, ``pad_to``, ``tile`` (as in ``3/8``), and ``key_bits`` and
+    ``hardened`` of the engine paillier. This side's own: ``key`` (the host's Paillier key), ``names`` of the two cohorts
+    in results, ``pseudonyms``, ``fresh``, ``limit_per_scanpath``, ``minimum_group``, ``policy`` and ``identity`` (files),
+    ``allow`` (risky settings), ``memory`` in MB, ``timeout`` and ``wait`` in seconds.
     """
 
     metric: Metric
@@ -94,6 +94,7 @@ class SessionArguments(MetricArguments, total=False):
     reveal: str
     reveal_to: Literal["both", "host", "join"]
     pad_to: int
+    tile: str
     key: Path
     key_bits: int
     hardened: bool

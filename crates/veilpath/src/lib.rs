@@ -128,7 +128,7 @@ pub use invitation::{Invitation, InvitationError, MeetingPlace};
 pub use job::Job;
 pub use key_pair::{KeyPairOptions, generate_key_pair};
 pub use local_cohort::LocalCohort;
-pub use merge::merge_files;
+pub use merge::{merge_files, read_outcome};
 pub use metric::{
     DivideBy, MeasureOptions, MetricField, MetricName, MetricOptions, MetricOptionsError,
     NoEffectReason, PointsChoice, SubstitutionChoice, UnknownChoice, UnknownName,

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use veilpath_protocol::{MergeError, Outcome, merge};
 use veilpath_report::result_file;
@@ -18,14 +19,19 @@ pub fn merge_files(files: &[impl AsRef<Path>]) -> Result<Outcome, Error> {
             path: path.to_path_buf(),
             source,
         })?;
-        result_file::read_outcome(file).map_err(|error| Error::ResultFile {
-            file: name(at).unwrap_or_default(),
-            error,
-        })
+        read_outcome(&name(at).unwrap_or_default(), file)
     });
     let tiles = tiles.collect::<Result<Vec<_>, Error>>()?;
     merge(tiles).map_err(|error| Error::Merge {
         file: about(&error).and_then(name),
+        error,
+    })
+}
+
+/// Reads the outcome of a plan or of one of its tiles from JSON; `name` is for errors.
+pub fn read_outcome(name: &str, input: impl Read) -> Result<Outcome, Error> {
+    result_file::read_outcome(input).map_err(|error| Error::ResultFile {
+        file: name.to_string(),
         error,
     })
 }
