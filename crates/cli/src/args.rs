@@ -5,7 +5,8 @@ use crate::commands::{
     demo::DemoArgs, encode::EncodeArgs, host::HostArgs, identity::IdentityArgs, join::JoinArgs,
     keygen::KeygenArgs, man::ManArgs, merge::MergeArgs, peers::PeersArgs, policy::PolicyArgs,
     record::RecordArgs, relay::RelayArgs, report::ReportArgs, results::ResultsArgs,
-    split::SplitArgs, stats::StatsArgs, synth::SynthArgs, ui::UiArgs,
+    split::SplitArgs, stats::StatsArgs, synth::SynthArgs, ui::UiArgs, worker::WorkerArgs,
+    worker_key::WorkerKeyArgs,
 };
 use crate::messages::Verbosity;
 use clap::{Parser, Subcommand};
@@ -52,6 +53,10 @@ pub(crate) enum Command {
     Join(JoinArgs),
     /// Connect two institutions that can only dial out, from a third machine
     Relay(RelayArgs),
+    /// Make a short-lived key for a machine that computes tiles
+    WorkerKey(WorkerKeyArgs),
+    /// Compute a tile of an agreement with a worker key
+    Worker(WorkerArgs),
     /// Put the results of the tiles of a comparison together
     Merge(MergeArgs),
     /// List comparisons of earlier sessions, or write the results of one again

@@ -138,6 +138,20 @@ impl SessionLog {
         Failure::AlreadyReported(code)
     }
 
+    /// Reports an agreement on tiles.
+    pub(crate) fn agreed_on_tiles(&self, peer: &Peer, agreement: &str, tiles: u32) {
+        match self.format {
+            LogFormat::Text => messages::info(&format!(
+                "both sides have agreed on {tiles} tiles; the id of the agreement is\n  {agreement}\n"
+            )),
+            LogFormat::Json => {
+                let event =
+                    json!({"event": "agreed on tiles", "agreement": agreement, "tiles": tiles});
+                line(&self.with_peer(peer, event));
+            }
+        }
+    }
+
     /// Reports, at the end, how many of several peers have finished.
     pub(crate) fn served(&self, finished: usize, peers: usize) {
         match self.format {
@@ -254,6 +268,7 @@ fn agreed_json(summary: &AgreementSummary) -> Value {
         "host_scanpaths": summary.host_scanpaths,
         "join_scanpaths": summary.join_scanpaths,
         "pairs": summary.pairs,
+        "agreement": summary.agreement,
         "tile": summary.tile,
         "pairs_from_journal": summary.from_journal,
         "cells": summary.cells,

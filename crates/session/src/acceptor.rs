@@ -21,6 +21,7 @@ use crate::error::NetworkError;
 use crate::limits::Timeouts;
 use crate::throttle::{Bucket, Origin, Rate, Throttle};
 use crate::tls::{self, PinnedKeys};
+use crate::worker::WorkerGate;
 use crate::{Fingerprint, Identity, SecureChannel, SessionError};
 use std::io::ErrorKind;
 use std::net::{Shutdown, TcpStream};
@@ -58,6 +59,8 @@ pub struct Acceptor {
     listener: Listener,
     identity: Identity,
     expected: Arc<[Fingerprint]>,
+    /// What workers present, where these connect and not institutions.
+    gate: Option<WorkerGate>,
     timeouts: Timeouts,
     throttle: Throttle,
     pending: Vec<PendingHandshake>,
@@ -95,6 +98,7 @@ impl Acceptor {
             listener,
             identity: identity.clone(),
             expected: expected.into(),
+            gate: None,
             timeouts: *timeouts,
             throttle: Throttle::new(now),
             pending: Vec::new(),
@@ -106,6 +110,18 @@ impl Acceptor {
             reports: Bucket::new(now),
             unreported: (0, now),
         }
+    }
+
+    /// Accepts connections from workers that pass the gate. They are reported by the fingerprint of their own key.
+    pub(crate) fn for_workers(
+        listener: Listener,
+        identity: &Identity,
+        gate: WorkerGate,
+        timeouts: &Timeouts,
+    ) -> Self {
+        let mut acceptor = Self::new(listener, identity, &[], timeouts);
+        acceptor.gate = Some(gate);
+        acceptor
     }
 
     /// The expected peers, in the order given.
@@ -171,11 +187,20 @@ impl Acceptor {
         self.next_id += 1;
         let (identity, timeouts) = (self.identity.clone(), self.timeouts);
         let (expected, results) = (Arc::clone(&self.expected), self.results_sender.clone());
+        let gate = self.gate.clone();
         let handshake = move || {
-            let pinned = PinnedKeys::any_of(expected);
+            let pinned = match &gate {
+                None => PinnedKeys::any_of(expected),
+                Some(_) => PinnedKeys::of_workers(),
+            };
             let result = tls::server(&identity, &pinned)
                 .and_then(|tls| secure(socket, tls, Arc::clone(&pinned), &timeouts))
-                .and_then(|channel| Ok((pinned.authenticated()?, channel)));
+                .and_then(|mut channel| {
+                    if let Some(gate) = &gate {
+                        gate.pass(&mut channel)?;
+                    }
+                    Ok((pinned.authenticated()?, channel))
+                });
             // The acceptor may have been dropped.
             let _ = results.send((id, result));
         };

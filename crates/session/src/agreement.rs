@@ -268,6 +268,11 @@ impl Terms {
         }
     }
 
+    /// Sets the number of tiles of the plan.
+    pub(crate) fn set_tiles(&mut self, tiles: u32) {
+        self.fields.insert(TILES_FIELD.into(), tiles.to_string());
+    }
+
     /// Whether the choice between the proven engines is open.
     pub(crate) fn leaves_engine_open(&self) -> bool {
         self.engine() == Some(AUTO)

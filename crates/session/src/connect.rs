@@ -7,6 +7,7 @@ use crate::error::{NetworkError, UsageError};
 use crate::limits::{HANDSHAKE_TIMEOUT, Timeouts, deadline};
 use crate::relay::RelayWaiters;
 use crate::tls::{self, PinnedKeys};
+use crate::worker::WorkerGate;
 use crate::{Fault, Fingerprint, Identity, SessionError};
 use rustls::Connection;
 use std::io::{self, ErrorKind, Read};
@@ -103,25 +104,51 @@ impl Listener {
         on_rejected: &mut dyn FnMut(&SessionError),
     ) -> Result<SecureChannel, SessionError> {
         let deadline = deadline(timeouts.connect);
-        let mut acceptor = Acceptor::new(self, identity, &[peer], timeouts);
-        let mut wrong_key = None;
-        while Instant::now() < deadline {
-            if is_stopped() {
-                return Err(NetworkError::Stopped.into());
-            }
-            match acceptor.next(deadline.min(Instant::now() + POLL_INTERVAL)) {
-                Some(Incoming::Peer(_, channel)) => return Ok(*channel),
-                Some(Incoming::Rejected(error)) => {
-                    on_rejected(&error);
-                    if matches!(error.fault(), Fault::PeerDiffers) {
-                        wrong_key = Some(error);
-                    }
-                }
-                None => {}
-            }
-        }
-        Err(wrong_key.unwrap_or_else(|| NetworkError::NoPeer(timeouts.connect).into()))
+        let acceptor = Acceptor::new(self, identity, &[peer], timeouts);
+        wait_for_peer(acceptor, is_stopped, deadline, timeouts, on_rejected)
     }
+}
+
+impl Listener {
+    /// Waits for one worker that passes the gate.
+    pub(crate) fn accept_worker(
+        self,
+        is_stopped: &dyn Fn() -> bool,
+        key: &Identity,
+        gate: WorkerGate,
+        timeouts: &Timeouts,
+        on_rejected: &mut dyn FnMut(&SessionError),
+    ) -> Result<SecureChannel, SessionError> {
+        let deadline = deadline(timeouts.connect);
+        let acceptor = Acceptor::for_workers(self, key, gate, timeouts);
+        wait_for_peer(acceptor, is_stopped, deadline, timeouts, on_rejected)
+    }
+}
+
+fn wait_for_peer(
+    mut acceptor: Acceptor,
+    is_stopped: &dyn Fn() -> bool,
+    deadline: Instant,
+    timeouts: &Timeouts,
+    on_rejected: &mut dyn FnMut(&SessionError),
+) -> Result<SecureChannel, SessionError> {
+    let mut wrong_key = None;
+    while Instant::now() < deadline {
+        if is_stopped() {
+            return Err(NetworkError::Stopped.into());
+        }
+        match acceptor.next(deadline.min(Instant::now() + POLL_INTERVAL)) {
+            Some(Incoming::Peer(_, channel)) => return Ok(*channel),
+            Some(Incoming::Rejected(error)) => {
+                on_rejected(&error);
+                if matches!(error.fault(), Fault::PeerDiffers) {
+                    wrong_key = Some(error);
+                }
+            }
+            None => {}
+        }
+    }
+    Err(wrong_key.unwrap_or_else(|| NetworkError::NoPeer(timeouts.connect).into()))
 }
 
 /// Connects to the host, and tries again until it answers or the connect timeout has passed. A host under load drops
@@ -143,13 +170,42 @@ pub fn join_unless(
     peer: Fingerprint,
     timeouts: &Timeouts,
 ) -> Result<SecureChannel, SessionError> {
+    let shake = |socket| join_on(socket, identity, peer, timeouts);
+    connect_until(is_stopped, address, timeouts, &shake)
+}
+
+/// Connects to the host with a worker key.
+pub(crate) fn join_with_worker_key(
+    is_stopped: &dyn Fn() -> bool,
+    address: &str,
+    key: &Identity,
+    gate: &WorkerGate,
+    timeouts: &Timeouts,
+) -> Result<SecureChannel, SessionError> {
+    let shake = |socket| {
+        let any = PinnedKeys::of_workers();
+        let tls = tls::client(key, &any)?;
+        let mut channel = secure(socket, tls, any, timeouts)?;
+        gate.pass(&mut channel)?;
+        Ok(channel)
+    };
+    connect_until(is_stopped, address, timeouts, &shake)
+}
+
+/// Connects and shakes hands, and tries again until it works or the connect timeout has passed.
+fn connect_until(
+    is_stopped: &dyn Fn() -> bool,
+    address: &str,
+    timeouts: &Timeouts,
+    shake: &dyn Fn(TcpStream) -> Result<SecureChannel, SessionError>,
+) -> Result<SecureChannel, SessionError> {
     let deadline = deadline(timeouts.connect);
     loop {
         if is_stopped() {
             return Err(NetworkError::Stopped.into());
         }
         let (error, pause) = match connect_tcp(address, deadline) {
-            Ok(socket) => match join_on(socket, identity, peer, timeouts) {
+            Ok(socket) => match shake(socket) {
                 Err(error @ SessionError::Network(_)) => (error, RETRY_DELAY),
                 result => return result,
             },

@@ -127,6 +127,11 @@ impl SharedConnection {
         *guard(&self.deadline) = Some((self.now().saturating_add(millis(time)), time));
     }
 
+    /// Lets the connection last as long as it needs.
+    pub(crate) fn clear_deadline(&self) {
+        *guard(&self.deadline) = None;
+    }
+
     /// Ends the connection soon after this token is cancelled. The first token counts.
     pub(crate) fn end_with(&self, token: CancelToken) {
         let _ = self.cancel.set(token);

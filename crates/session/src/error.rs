@@ -5,12 +5,14 @@ mod misbehaviour;
 mod network;
 mod refusal;
 mod usage;
+mod worker;
 
 pub use file::FileProblem;
 pub use misbehaviour::Misbehaviour;
 pub use network::{NetworkError, RelayProblem};
 pub use refusal::{BanReason, DeclineReason, ExceededLimit, Limit, LimitOrigin};
 pub use usage::{InternalError, UsageError};
+pub use worker::WorkerKeyProblem;
 
 use crate::Fingerprint;
 use std::io;

@@ -239,7 +239,13 @@ fn resume(count: usize, message: &[u8]) -> bool {
         about_any: false,
         pad_to: None,
     };
-    let opened = ledger::Account::open(file, &identity, &cohort, (&[0; 32], None), &limits, &[0]);
+    let opened = ledger::Account::open(
+        file,
+        ledger::Account::names(&identity, &cohort),
+        (&[0; 32], None),
+        &limits,
+        &[0],
+    );
     let Ok((mut account, _)) = opened else {
         return false;
     };

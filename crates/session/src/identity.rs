@@ -38,6 +38,13 @@ impl Identity {
         Self::from_pkcs8(&new_key()?).ok_or(InternalError::NewKey.into())
     }
 
+    /// A new key that is stored elsewhere, and what to store.
+    pub(crate) fn new_with_pem() -> Result<(Self, String), SessionError> {
+        let key = new_key()?;
+        let identity = Self::from_pkcs8(&key).ok_or(InternalError::NewKey)?;
+        Ok((identity, pem(&key)))
+    }
+
     /// Reads the identity in a file.
     pub fn load(path: &Path) -> Result<Self, SessionError> {
         let failed = |error: io::Error| SessionError::io(path, error);
@@ -279,7 +286,10 @@ fn new_key() -> Result<Vec<u8>, SessionError> {
 
 /// A key that others can read does not authenticate anybody.
 #[cfg(unix)]
-fn check_permissions(path: &Path, metadata: &std::fs::Metadata) -> Result<(), SessionError> {
+pub(crate) fn check_permissions(
+    path: &Path,
+    metadata: &std::fs::Metadata,
+) -> Result<(), SessionError> {
     use std::os::unix::fs::PermissionsExt;
     if metadata.permissions().mode() & 0o077 == 0 {
         return Ok(());
@@ -288,7 +298,7 @@ fn check_permissions(path: &Path, metadata: &std::fs::Metadata) -> Result<(), Se
 }
 
 #[cfg(not(unix))]
-fn check_permissions(_: &Path, _: &std::fs::Metadata) -> Result<(), SessionError> {
+pub(crate) fn check_permissions(_: &Path, _: &std::fs::Metadata) -> Result<(), SessionError> {
     Ok(())
 }
 

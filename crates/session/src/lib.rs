@@ -60,6 +60,7 @@ mod state_dir;
 mod stored;
 mod throttle;
 mod tls;
+mod worker;
 
 pub use acceptor::{Acceptor, Incoming};
 pub use agreement::{AlphabetInfo, ENGINE_FIELD, PROTOCOL_VERSION_FIELD, TILE_FIELD, TILES_FIELD};
@@ -76,6 +77,7 @@ pub use engine_decision::{EngineReason, EngineSummary, SharesObstacle};
 pub use error::{
     BanReason, DeclineReason, Difference, ExceededLimit, Fault, FileProblem, InternalError, Limit,
     LimitOrigin, Misbehaviour, NetworkError, RelayProblem, SessionError, UsageError,
+    WorkerKeyProblem,
 };
 pub use host_key::HostKey;
 pub use identity::{Fingerprint, FingerprintError, Identity};
@@ -103,3 +105,4 @@ pub use signed_record::{
 };
 pub use state_dir::{KnownPeer, Listing, StateDir};
 pub use stored::StoredComparison;
+pub use worker::{AgreedPlan, MAX_WORKER_KEY_TIME, TileRange, TileRangeError, WorkOrder};

@@ -68,6 +68,7 @@ pub fn compare_tile_on_loopback(
         },
         memory: None,
         tile,
+        tiles: None,
         key,
     };
     let (host, joining) = std::thread::scope(|scope| {

@@ -58,7 +58,8 @@ pub(crate) struct Announced {
 }
 
 /// One side's scanpaths, as both sides see them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub(crate) struct Roster(Vec<Row>);
 
 impl Roster {

@@ -8,7 +8,7 @@ use crate::resend::Resend;
 use crate::resume::RequiredScanpaths;
 use crate::roster::{self, Roster};
 use crate::session::{AgreedSession, Agreement};
-use crate::signed_record::{SentSignature, Step};
+use crate::signed_record::{Disclosure, SentSignature, Step};
 use crate::stored::Description;
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
@@ -25,6 +25,8 @@ use veilpath_protocol::{
 pub struct CompletedSession {
     /// The answers, what they cost, and what was revealed.
     pub outcome: Outcome,
+    /// The id of the agreement.
+    pub agreement: String,
     /// Pairs that were compared, also where this side learns no answers.
     pub pairs: usize,
     /// Pairs that were started more than once, in this session and earlier ones.
@@ -43,8 +45,10 @@ pub struct CompletedSession {
 pub(crate) struct Finished {
     /// A digest of all answers, where both sides learn them.
     answers_digest: Option<String>,
-    /// The signature of the completion, for the other side's record.
-    completion: SentSignature,
+    /// The signature of the completion, for the other side's record. Workers cannot sign, and tiles that are only agreed on are not
+    /// complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    completion: Option<SentSignature>,
 }
 
 impl AgreedSession {
@@ -74,6 +78,7 @@ impl AgreedSession {
         outcome.cost.seconds = start.elapsed().as_secs_f64();
         Ok(CompletedSession {
             outcome,
+            agreement: hex(&self.agreement.id),
             pairs: self.agreement.pairs.len(),
             restarted_pairs,
             max_starts,
@@ -101,32 +106,53 @@ impl AgreedSession {
             })?;
         }
         let disclosure = self.disclosure();
-        self.sign_intent(&disclosure)?;
+        if self.agreement.signs {
+            self.sign_intent(&disclosure)?;
+        }
         if let Some((ledger, charge)) = self.agreement.learned_pairs.take() {
             ledger.charge(charge)?;
         }
-        self.open_committed()?;
-        self.describe()?;
-        self.resend()?;
-        self.compare(observer)?;
-        self.answer_about_groups()?;
+        match self.agreement.proposal.tiles {
+            Some(tiles) => self.keep_plan(tiles)?,
+            None => {
+                self.open_committed()?;
+                self.describe()?;
+                self.resend()?;
+                self.compare(observer)?;
+                self.answer_about_groups()?;
+            }
+        }
+        self.finish(&disclosure)
+    }
+
+    /// Checks that both sides have the same answers, and signs that everything was disclosed.
+    fn finish(&mut self, disclosure: &Disclosure) -> Result<(), SessionError> {
         let role = self.session.role;
         let both = self.agreement.proposal.spec.reveal_to == RevealTo::Both;
-        let signed = self.own_signature(Step::Completion, &disclosure)?;
+        let signs = self.agreement.signs && self.agreement.proposal.tiles.is_none();
+        let signed = match signs {
+            true => Some(self.own_signature(Step::Completion, disclosure)?),
+            false => None,
+        };
         let ours = Finished {
             answers_digest: both.then(|| self.agreement.answers_digest()),
-            completion: SentSignature::of(&signed),
+            completion: signed.as_ref().map(SentSignature::of),
         };
         let channel = &mut self.session.channel;
         let theirs: Finished = control::exchange(channel, role, Tag::Finished, &ours)?;
         if ours.answers_digest != theirs.answers_digest {
             return Err(Misbehaviour::DifferentAnswers.into());
         }
-        let completion = theirs.completion;
-        let theirs = self.check_signature(Step::Completion, &disclosure, completion)?;
-        // The answers are known, so a full disk does not take them away.
-        let recorded = self.record(Step::Completion, &disclosure, signed, theirs);
-        self.record_failure = recorded.err();
+        match (signed, theirs.completion) {
+            (Some(signed), Some(completion)) => {
+                let theirs = self.check_signature(Step::Completion, disclosure, completion)?;
+                // The answers are known, so a full disk does not take them away.
+                let recorded = self.record(Step::Completion, disclosure, signed, theirs);
+                self.record_failure = recorded.err();
+            }
+            (Some(_), None) => return Err(Misbehaviour::InvalidSignature.into()),
+            (None, _) => {}
+        }
         self.group_answer()?;
         // Only now: the other side must not learn which of its outputs were possible.
         if self.agreement.journal.has_rejected() {

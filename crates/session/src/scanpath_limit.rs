@@ -2,6 +2,7 @@
 
 use crate::error::{ExceededLimit, LimitOrigin};
 use crate::ledger::{LimitsInForce, Totals};
+use serde::{Deserialize, Serialize};
 use veilpath_metrics::{Cohort, MetricError};
 use veilpath_protocol::{DefaultLimit, Engine, Role, Spec};
 
@@ -67,7 +68,8 @@ impl LimitSummary {
 }
 
 /// The limit of each scanpath of a cohort.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Limits {
     /// The one that the user has set, if it is not the default.
     pub(crate) chosen: Option<Vec<u64>>,

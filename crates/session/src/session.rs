@@ -18,6 +18,7 @@ use crate::roster::{Parties, Roster};
 use crate::scanpath_limit::{LimitSummary, ScanpathLimit};
 use crate::signed_record::RecordFile;
 use crate::{Fingerprint, HostKey, Identity, SessionError, StateDir};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use veilpath_channel::{ChannelError, Counted};
@@ -25,7 +26,8 @@ use veilpath_metrics::Cohort;
 use veilpath_protocol::{Link, PairBlocks, ProtocolError, Role, Spec, Tile};
 
 mod negotiate;
-mod open_records;
+pub(crate) mod open_records;
+mod settle;
 mod signing;
 mod summary;
 #[cfg(any(test, feature = "fuzzing"))]
@@ -78,6 +80,8 @@ pub struct Proposal {
     pub memory: Option<u64>,
     /// The part of the plan to compute; `None` for all of it. All tiles of a plan are one agreement.
     pub tile: Option<Tile>,
+    /// Agree on a plan of this many tiles, and compute none: the tiles have sessions of their own, which may use worker keys.
+    pub tiles: Option<u32>,
     /// The host's own key, for an engine that takes one; without it, a new one is made for this session.
     pub key: Option<HostKey>,
 }
@@ -125,14 +129,18 @@ pub(crate) struct Agreement {
     pub(crate) max_starts: u32,
     /// The largest number of agreements that a scanpath of this side is in.
     pub(crate) max_agreements: u64,
-    limit: LimitSummary,
-    peer_estimates_only: bool,
+    pub(crate) limit: LimitSummary,
+    pub(crate) peer_estimates_only: bool,
     /// What was decided about the engine, where that depends on the connection.
     pub(crate) decision: Option<EngineDecision>,
-    engine_reason: EngineReason,
+    pub(crate) engine_reason: EngineReason,
     /// The connection, as both sides have measured it.
     pub(crate) link: Link,
-    encoding_on_one_side: bool,
+    pub(crate) encoding_on_one_side: bool,
+    /// The folder of agreements on tiles.
+    pub(crate) plans: Option<PathBuf>,
+    /// Whether the institutions sign what is disclosed; for a worker's tile they have.
+    pub(crate) signs: bool,
 }
 
 impl Session {

@@ -67,6 +67,7 @@ impl StateDir {
             &self.journals(),
             &self.ledgers(),
             &self.disclosures(),
+            &self.agreements(),
         ] {
             permissions::check_folder(folder)?;
         }
@@ -128,6 +129,11 @@ impl StateDir {
 
     pub(crate) fn journals(&self) -> PathBuf {
         self.0.join("journals")
+    }
+
+    /// Agreements on plans with tiles.
+    pub(crate) fn agreements(&self) -> PathBuf {
+        self.0.join("agreements")
     }
 
     pub(crate) fn ledgers(&self) -> PathBuf {

@@ -143,9 +143,9 @@ pub use progress::Progress;
 pub use score_matrix::{ScoreMatrix, score_matrix};
 pub use session::{
     Peer, PeerEvent, PeersError, PeersFileProblem, ResultFolder, SaveResults, Saved, ServedPeer,
-    SessionControl, SessionEvent, SessionOptions, check_peers, host, identity_file, join,
-    read_peers, read_peers_from, relay, serve, state_dir, write_comparisons, write_known_peers,
-    write_peers, write_record,
+    SessionControl, SessionEvent, SessionOptions, WorkOptions, check_peers, host, identity_file,
+    join, read_peers, read_peers_from, relay, serve, state_dir, work, write_comparisons,
+    write_known_peers, write_peers, write_record,
 };
 
 pub use veilpath_encode::cohort_file::{write as write_cohort, write_part as write_cohort_part};
@@ -157,14 +157,16 @@ pub use veilpath_metrics::{
 pub use veilpath_paillier::{Error as PaillierError, KeySize};
 pub use veilpath_protocol::{
     CancelToken, Capability, Engine, EngineChoice, Estimate, FixationRounding, GroupQuestion,
-    JobError, Link, MAX_PADDING, MAX_TEXT_BYTES, MergeError, Outcome, PaillierOptions, PairRule,
-    PairRuleError, PlanTile, ProtocolError, ProvenEstimates, ResultFormatError, Reveal, RevealTo,
-    Revealed, RiskySetting, Role, Spec, SpecError, Tile, TileError, TreeLevels, Unsupported, merge,
+    JobError, Link, MAX_PADDING, MAX_TEXT_BYTES, MAX_TILES, MergeError, Outcome, PaillierOptions,
+    PairRule, PairRuleError, PlanTile, ProtocolError, ProvenEstimates, ResultFormatError, Reveal,
+    RevealTo, Revealed, RiskySetting, Role, Spec, SpecError, Tile, TileError, TreeLevels,
+    Unsupported, merge,
 };
 pub use veilpath_report::document::Document;
 pub use veilpath_report::{plan::in_words as plan_in_words, table, units};
 pub use veilpath_session::limits::{DEFAULT_MEMORY, MAX_PEERS};
 pub use veilpath_session::{
+    AgreedPlan, MAX_WORKER_KEY_TIME, TileRange, TileRangeError, WorkOrder, WorkerKeyProblem,
     AgreementSummary, AnswerKind, AnswerRequest, CompletedSession, DEFAULT_MINIMUM_GROUP,
     DeclineReason, Difference, Disclosure, DisclosureLedger, DisclosureLimits, DisclosureRefusal,
     ENGINE_FIELD, EngineReason, EngineSummary, ExceededLimit, FRESH_FIELD, FileProblem,

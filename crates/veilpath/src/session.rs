@@ -13,6 +13,7 @@ mod records;
 mod relay;
 mod result_folder;
 mod serve;
+mod work;
 
 pub use control::SessionControl;
 pub use event::{PeerEvent, SessionEvent};
@@ -23,6 +24,7 @@ pub use records::{write_comparisons, write_known_peers};
 pub use relay::relay;
 pub use result_folder::{ResultFolder, Saved, ServedPeer, write_peers};
 pub use serve::{SaveResults, serve};
+pub use work::{WorkOptions, work};
 
 use crate::progress::CellObserver;
 use crate::{Error, Event, EventSink, Note};
@@ -150,7 +152,7 @@ impl<'a> Side<'a> {
     ) -> Result<Self, Error> {
         let side = Self::new(options, role, events)?;
         side.refuse_own(peer)?;
-        side.refuse_fresh_tile()?;
+        side.refuse_tiles()?;
         side.refuse_forbidden(&[peer])?;
         side.refuse_unanswerable()?;
         side.refuse_unprotected()?;
@@ -165,8 +167,13 @@ impl<'a> Side<'a> {
         Ok(())
     }
 
-    /// Refuses a new agreement for a tile, before it connects.
-    fn refuse_fresh_tile(&self) -> Result<(), Error> {
+    /// Refuses tiles of what has none, and a new agreement for one tile, before it connects.
+    fn refuse_tiles(&self) -> Result<(), Error> {
+        if self.options.tiles.is_some() {
+            let cohort = &self.options.cohort;
+            let is_about_groups = cohort.reveal().group_question().is_some();
+            work::refuse_tiles(cohort.engine() == EngineChoice::Auto, is_about_groups)?;
+        }
         match self.options.fresh && self.options.cohort.tile().is_some() {
             true => Err(SessionError::from(UsageError::FreshTile).into()),
             false => Ok(()),
@@ -404,6 +411,7 @@ impl<'a> Side<'a> {
             disclosure: options.disclosure(),
             memory: Some(memory_per_session(options.memory, self.sessions)),
             tile: options.cohort.tile(),
+            tiles: options.tiles,
             key: options.key.clone(),
         })
     }

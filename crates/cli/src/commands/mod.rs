@@ -24,3 +24,5 @@ pub(crate) mod split;
 pub(crate) mod stats;
 pub(crate) mod synth;
 pub(crate) mod ui;
+pub(crate) mod worker;
+pub(crate) mod worker_key;

@@ -38,6 +38,9 @@ fn serve(args: &ServeArgs<'_>, log: &SessionLog) -> Result<(), Failure> {
     if args.list.is_some_and(is_dash) {
         inputs::refuse_two_stdin(&[Path::new("-"), args.session.cohort()])?;
     }
+    if args.session.tiles.is_some() {
+        return Err(Failure::input("--tiles is for one --peer"));
+    }
     let peers = peers(args)?;
     let mut ready = args.session.ready(args.key, args.wait)?;
     ready.options.via_relay = args.via_relay;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use veilpath::{
     CompletedSession, DEFAULT_MEMORY, DEFAULT_MINIMUM_GROUP, EngineChoice, Error, EventSink,
-    Fingerprint, Identity, LocalCohort, Notation, Outcome, Peer, PlanOptions, RevealTo,
+    Fingerprint, Identity, LocalCohort, MAX_TILES, Notation, Outcome, Peer, PlanOptions, RevealTo,
     RiskySetting, ScanpathLimit, SessionOptions, SubstitutionChoice, Tile,
 };
 
@@ -49,6 +49,11 @@ pub(crate) struct SessionArgs {
     /// one agreement, and `veilpath merge` puts their results together
     #[arg(long, value_name = "I/K")]
     tile: Option<Tile>,
+
+    /// Agree on the plan, its limits and this many tiles, and compute nothing: `veilpath worker-key` then makes keys for the machines that
+    /// compute them, with `veilpath worker`; needs --engine
+    #[arg(long, value_name = "COUNT", conflicts_with_all = ["tile", "estimate", "output"], value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_TILES)))]
+    pub(crate) tiles: Option<u32>,
 
     /// Names of the two cohorts in this side's results and reports [default: host,join]
     #[arg(long, value_name = "HOST,JOIN", value_parser = names)]
@@ -211,6 +216,7 @@ impl SessionArgs {
         options.pseudonyms = self.pseudonyms;
         options.estimate_only = self.estimate;
         options.fresh = self.fresh;
+        options.tiles = self.tiles;
         let limit = self.limit_per_scanpath.map(ScanpathLimit::Count);
         options.limit_per_scanpath = limit.unwrap_or_default();
         options.allow = self.allow.clone();
@@ -252,7 +258,9 @@ pub(crate) fn run(
         log.warn_about(ready.engine);
         let completed = connect(&mut ready.options, &log)?;
         log.end_progress();
-        if let Some(completed) = completed {
+        if let (Some(completed), Some(tiles)) = (&completed, args.tiles) {
+            log.agreed_on_tiles(&Peer::unnamed(peer), &completed.agreement, tiles);
+        } else if let Some(completed) = completed {
             let outcome = &completed.outcome;
             let written = match args.only_says_withheld(outcome) {
                 true => Written::Printed,

@@ -89,6 +89,9 @@ fn hint(error: &SessionError) -> Option<String> {
                 "it protects your participants: restore it from a backup; without it, this peer's count starts from zero and any ban is forgotten"
             }
             FileProblem::NoLedger(_) => "`veilpath peers` lists the peers of earlier sessions",
+            FileProblem::NoSuchAgreement => {
+                "`veilpath host` and `veilpath join` with --tiles make one, and print its id"
+            }
             FileProblem::NoSuchComparison => "`veilpath results` lists all comparisons",
             FileProblem::SeveralComparisons => {
                 "give more of the id; `veilpath results` lists all comparisons"

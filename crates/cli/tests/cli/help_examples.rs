@@ -11,7 +11,7 @@ use pair::{Pair, Side};
 use std::io::Write;
 use std::process::Stdio;
 
-const COMMANDS: [&str; 33] = [
+const COMMANDS: [&str; 35] = [
     "",
     "demo",
     "encode",
@@ -45,6 +45,8 @@ const COMMANDS: [&str; 33] = [
     "man",
     "merge",
     "ui",
+    "worker",
+    "worker-key",
 ];
 
 /// A folder with the files that the examples use.

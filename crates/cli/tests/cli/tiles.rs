@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 use crate::common::Folder;
-use crate::common::pair::Pair;
+use crate::common::pair::{Pair, Side};
 
 /// A result file without its cost, which has a line of its own.
 fn without_cost(text: &str) -> String {
@@ -163,4 +163,66 @@ fn two_institutions_merge_the_tiles_of_their_sessions() {
         assert_eq!(side.code, 3, "{}", side.stderr);
         assert!(side.stderr.contains("tile"), "{}", side.stderr);
     }
+}
+
+#[test]
+fn workers_compute_tiles_with_keys_of_their_own() {
+    let pair = Pair::with_cohorts();
+    let engine = ["--engine", "garbled"];
+    let [host, join] = pair.run(&engine, &["-o", "host.json"], &["-o", "join.json"]);
+    host.ok();
+    join.ok();
+    pair.forget();
+    let sides = [Side::Host, Side::Join];
+    let agreed = pair.run(&["--engine", "garbled", "--tiles", "2"], &[], &[]);
+    let ids = agreed.map(|side| {
+        let event = side
+            .stderr
+            .lines()
+            .find(|line| line.contains("agreed on tiles"));
+        let event: serde_json::Value = serde_json::from_str(event.unwrap()).unwrap();
+        event["agreement"].as_str().unwrap().to_string()
+    });
+    assert_eq!(ids[0], ids[1]);
+    let start = |side: Side, call: &str| {
+        let words: Vec<String> = call.split(' ').map(String::from).collect();
+        pair.start(side, &words)
+    };
+    for (side, name) in sides.into_iter().zip(["host", "join"]) {
+        let call = format!(
+            "worker-key {} --tiles 1-2 --hours 1 -o {name}.order",
+            &ids[0][..12]
+        );
+        start(side, &call).end().ok();
+        // Only the order goes to the worker, not the key.
+        let home = pair.folder.path().join(name);
+        std::fs::rename(home.join("identity.pem"), home.join("away.pem")).unwrap();
+    }
+    for tile in 1..=2 {
+        let call = |name: &str, place: &str| {
+            format!("worker {name}.order --tile {tile} {place} --log json -o {name}-{tile}.json")
+        };
+        let host = start(Side::Host, &call("host", "--listen 127.0.0.1:0"));
+        let listening = host.wait_for("listening").unwrap();
+        let place = format!("--connect {}", listening["address"].as_str().unwrap());
+        let join = start(Side::Join, &call("join", &place));
+        host.end().ok();
+        join.end().ok();
+    }
+    for side in ["host", "join"] {
+        let (one, two) = (format!("{side}-1.json"), format!("{side}-2.json"));
+        let merged = format!("{side}-merged.json");
+        pair.folder.run(&["merge", &one, &two, "-o", &merged]).ok();
+        let whole = pair.folder.read(&format!("{side}.json"));
+        assert_eq!(
+            without_cost(&whole),
+            without_cost(&pair.folder.read(&merged))
+        );
+    }
+    let other = start(
+        Side::Host,
+        "worker host.order --tile 3 --listen 127.0.0.1:0",
+    )
+    .end();
+    assert!(other.refused().contains("it is for other tiles"));
 }

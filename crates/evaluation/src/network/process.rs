@@ -145,6 +145,7 @@ fn side(task: &SideTask, output: &mut impl Write) -> Result<SideReport, Error> {
         disclosure: veilpath_session::DisclosureLimits::default(),
         memory: None,
         tile: None,
+        tiles: None,
         key,
     };
     let (start, busy, channel);

@@ -203,6 +203,7 @@ impl World {
             disclosure: crate::DisclosureLimits::default(),
             memory: None,
             tile: None,
+            tiles: None,
             key: None,
         };
         let (own, peer) = (&self.identities[side], &self.identities[1 - side]);

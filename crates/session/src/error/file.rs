@@ -8,6 +8,12 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileProblem {
+    /// There is no such agreement on tiles.
+    #[error("there is no agreement on tiles with this id")]
+    NoSuchAgreement,
+    /// Not what was written about an agreement on tiles, or a work order.
+    #[error("this is not an agreement on tiles, or a work order")]
+    NotAWorkOrder,
     /// The operating system reported an error.
     #[error(transparent)]
     Io(io::Error),

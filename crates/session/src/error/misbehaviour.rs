@@ -1,5 +1,6 @@
 //! How a peer can break the protocol.
 
+use super::WorkerKeyProblem;
 use crate::frames::FrameError;
 
 /// Something that a peer running Veilpath correctly never sends.
@@ -12,6 +13,9 @@ pub enum Misbehaviour {
     /// The peer presented no key.
     #[error("it presented no key")]
     NoKey,
+    /// The peer's worker key is not accepted.
+    #[error("its worker key is not accepted: {0}")]
+    WorkerKey(WorkerKeyProblem),
     /// A frame header is invalid.
     #[error(transparent)]
     Frame(#[from] FrameError),

@@ -1,6 +1,8 @@
 //! What a caller can ask for that is impossible, and what only a bug can cause.
 
+use super::WorkerKeyProblem;
 use crate::limits::{MAX_ID_BYTES, MAX_LETTERS};
+use veilpath_protocol::MAX_TILES;
 
 /// The caller asked for something impossible.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -42,6 +44,12 @@ pub enum UsageError {
     /// A tile of a plan whose engine is chosen when the comparison starts.
     #[error("a plan with tiles names its engine: each tile could choose another one")]
     TileWithoutEngine,
+    /// A plan of no tiles, or of too many.
+    #[error("a plan has from 1 to {MAX_TILES} tiles")]
+    TileCount,
+    /// This side's worker key does not allow what it is used for.
+    #[error("the worker key cannot be used: {0}")]
+    WorkerKey(WorkerKeyProblem),
     /// A new agreement for a tile.
     #[error(
         "a tile cannot start a new agreement, because all tiles of a plan share one; another number of tiles does"

@@ -69,6 +69,7 @@ pub(super) fn proposal(engine: Engine, reveal: Reveal, cohort: Cohort) -> Propos
         },
         memory: None,
         tile: None,
+        tiles: None,
         key: None,
     }
 }

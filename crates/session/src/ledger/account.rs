@@ -6,7 +6,7 @@ use crate::identity::hex;
 use crate::scanpath_limit::Limits;
 use crate::{Identity, SessionError};
 use std::collections::BTreeMap;
-use veilpath_metrics::Cohort;
+use veilpath_metrics::{Cohort, Entry};
 use veilpath_protocol::Tile;
 
 /// What this side's scanpaths are part of, over all sessions with a peer.
@@ -56,31 +56,31 @@ pub(crate) struct Account {
 }
 
 impl Account {
+    /// The names of a cohort's scanpaths in this side's ledgers.
+    pub(crate) fn names(identity: &Identity, cohort: &Cohort) -> Vec<String> {
+        let name = |entry: &Entry| {
+            let stimulus = entry.stimulus.as_deref();
+            let parts: [&[u8]; 3] = [
+                entry.participant.as_bytes(),
+                &[u8::from(stimulus.is_some())],
+                stimulus.unwrap_or_default().as_bytes(),
+            ];
+            hex(&identity.tag("ledger", &parts)[..16])
+        };
+        cohort.entries.iter().map(name).collect()
+    }
+
     /// Opens the account. `known` are the comparisons of each scanpath that this side's journal knows of: after a crash they
     /// may be more than were counted. Returns also which scanpaths were counted more often than the journal knows: it has
     /// been lost, or a part of it.
     pub(crate) fn open(
         file: LedgerFile,
-        identity: &Identity,
-        cohort: &Cohort,
+        names: Vec<String>,
         (agreement, tile): (&[u8; 32], Option<Tile>),
         limits: &Limits,
         known: &[u64],
     ) -> Result<(Self, Vec<bool>), SessionError> {
         let ledger = file.read()?;
-        let names: Vec<String> = cohort
-            .entries
-            .iter()
-            .map(|entry| {
-                let stimulus = entry.stimulus.as_deref();
-                let parts: [&[u8]; 3] = [
-                    entry.participant.as_bytes(),
-                    &[u8::from(stimulus.is_some())],
-                    stimulus.unwrap_or_default().as_bytes(),
-                ];
-                hex(&identity.tag("ledger", &parts)[..16])
-            })
-            .collect();
         let mut account = Self {
             file,
             agreement: tile_key(agreement, tile),

@@ -67,8 +67,7 @@ impl Side {
         let (file, id) = (self.file(peer), [agreement; 32]);
         Account::open(
             file,
-            &self.identity,
-            &self.cohort,
+            Account::names(&self.identity, &self.cohort),
             (&id, None),
             limits,
             known,

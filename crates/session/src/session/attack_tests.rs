@@ -227,6 +227,7 @@ impl World {
             },
             memory: None,
             tile: None,
+            tiles: None,
             key: None,
         }
     }

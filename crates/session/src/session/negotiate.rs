@@ -22,11 +22,10 @@ use crate::agreement::Terms;
 use crate::control::{self, Decline, Tag};
 use crate::digests::{agreement_id, cohort_tag, nonce, plan_id, run_tag};
 use crate::disclosure::DisclosureLedger;
-use crate::engine_decision::{self, EngineNegotiation, EngineReason, SharesObstacle};
+use crate::engine_decision::EngineReason;
 use crate::error::{DeclineReason, Difference, Limit, Misbehaviour, UsageError};
 use crate::groups::{self, GroupNegotiation};
 use crate::identity::hex;
-use crate::link;
 use crate::memory;
 use crate::records::{AgreedPairs, MAX_STARTS};
 use crate::resume::Resume;
@@ -35,7 +34,8 @@ use crate::signed_record::RecordFile;
 use crate::{SessionError, StateDir};
 use serde::{Deserialize, Serialize};
 use veilpath_protocol::{
-    Engine, EngineChoice, JobError, JobSize, PairBlocks, ProtocolError, Role, SideSize, Spec,
+    Engine, EngineChoice, JobError, JobSize, Link, MAX_TILES, PairBlocks, ProtocolError, Role,
+    SideSize, Spec, Tile,
 };
 
 /// The field of a [`Difference`] in whether to start a new agreement.
@@ -87,6 +87,9 @@ impl Session {
             cohort_tag(&proposal.cohort, &self.identity, question.is_some()),
         )?;
         terms.estimate_only = proposal.estimate_only;
+        if let Some(tiles) = proposal.tiles {
+            terms.set_tiles(tiles);
+        }
         if proposal.auto_engine {
             terms.set_engine(EngineChoice::AUTO);
         }
@@ -113,7 +116,7 @@ impl Session {
         if !differences.is_empty() {
             return Err(SessionError::Differs(differences));
         }
-        let mut engine_reason = settle_engine(&mut proposal, &mut terms, &theirs);
+        let engine_reason = settle_engine(&mut proposal, &mut terms, &theirs);
         let fits = check_sizes(&terms, &theirs, proposal.memory).map_err(SessionError::from);
         self.or_decline(Tag::Roster, fits)?;
         let channel = &mut self.channel;
@@ -170,7 +173,12 @@ impl Session {
                 let needed = needed(&proposal.spec, &job_size(pairs));
                 memory::check(needed, proposal.memory)
             };
-            let pairs = roster::pairs(&blocks, &host, &join, tile, fits)?;
+            let pairs = match proposal.tiles {
+                None => roster::pairs(&blocks, &host, &join, tile, fits)?,
+                // The tiles have sessions of their own.
+                Some(_) if blocks.pairs() > 0 => PairBlocks::default(),
+                Some(_) => return Err(Limit::NoPairs.into()),
+            };
             Ok((ledger, job_size(&pairs), pairs.list()))
         });
         let (ledger, job_size, pairs) = self.or_decline(Tag::Ready, prepared)?;
@@ -227,15 +235,16 @@ impl Session {
                 false => self.learned_pairs(&proposal, &blocks, &id, state_dir)?,
             };
             let numbers = group.as_ref().map_or(0, |group| group.schema.count());
-            let whole = proposal
-                .tile
-                .map(|_| self.all_comparisons(&blocks, &proposal, [&host, &join]));
+            let whole = self.all_comparisons(&blocks, &proposal, [&host, &join]);
+            let (names, limits) = self.counted(&proposal)?;
             let opened = OpenedFor {
                 agreed: &agreed,
-                whole: whole.as_deref(),
+                whole: proposal.tile_count().map(|_| &whole[..]),
                 numbers,
                 id: &id,
                 estimate_only,
+                names: &names,
+                limits: &limits,
             };
             let mut records = self.open_records(&proposal, &opened, state_dir)?;
             if let Some(group) = &group {
@@ -248,53 +257,8 @@ impl Session {
         });
         let (group, learned_pairs, (journal, account, (max_agreements, limit))) =
             self.or_decline(Tag::Statements, prepared)?;
-        let resume = match &group {
-            None => Resume::exchange(&mut self.channel, &journal, &agreed)?,
-            Some(group) => {
-                let numbers = group.schema.count();
-                Resume::exchange_for_answer(&mut self.channel, &journal, &agreed, numbers)?
-            }
-        };
-        if resume.lost > 0 && !estimate_only {
-            return Err(Limit::LostPairs {
-                pairs: resume.lost as u64,
-                all: pairs.len() as u64,
-            }
-            .into());
-        }
-        let work = resume.work(&pairs, &host, &join, &proposal.spec);
-        let choice = proposal.engine_choice();
-        let expected = engine_decision::expected(choice, &proposal.spec, &work);
-        let link = link::measure(self.channel.uncounted(), role, &expected)?;
-        let with_shares = Spec {
-            engine: Engine::Shares,
-            ..proposal.spec.clone()
-        };
-        let shares_memory = memory::check(needed(&with_shares, &job_size), proposal.memory);
-        let negotiation = EngineNegotiation {
-            role,
-            choice,
-            spec: &proposal.spec,
-            work: &work,
-            link: &link,
-            stored: journal.engine(),
-            shares_obstacle: match proposal.spec.check_shares(&job_size) {
-                Err(error) => Some(error.into()),
-                Ok(()) => shares_memory.is_err().then_some(SharesObstacle::Memory),
-            },
-        };
-        let decided = negotiation.decide(self.channel.uncounted())?;
-        if let Some((decision, reason)) = decided {
-            if decision.engine == Engine::Shares {
-                shares_memory?;
-            }
-            proposal.spec.engine = decision.engine;
-            if choice == EngineChoice::Auto {
-                engine_reason = reason;
-            }
-        }
         let (host_nonce, join_nonce) = by_role(role, &ours.nonce, &theirs_ready.nonce);
-        Ok(Agreement {
+        let agreement = Agreement {
             run: run_tag(&id, host_nonce, join_nonce),
             is_new_number: number != ours.number,
             id,
@@ -310,7 +274,7 @@ impl Session {
             journal,
             ledger: ledger_file,
             account,
-            resume,
+            resume: Resume::default(),
             group,
             learned_pairs,
             max_starts: MAX_STARTS.saturating_mul(ledger.lifted.saturating_add(1)),
@@ -318,15 +282,18 @@ impl Session {
             limit,
             proposal,
             peer_estimates_only: theirs.estimate_only,
-            decision: decided.map(|(decision, _)| decision),
+            decision: None,
             engine_reason,
-            link,
+            link: Link::local(),
             encoding_on_one_side,
-        })
+            plans: state_dir.map(StateDir::agreements),
+            signs: true,
+        };
+        self.settle(agreement, &job_size, roster_bytes)
     }
 
     /// Tells the peer in place of its next message that this side declines, where it does.
-    fn or_decline<T>(
+    pub(crate) fn or_decline<T>(
         &mut self,
         next: Tag,
         prepared: Result<T, SessionError>,
@@ -346,21 +313,29 @@ impl Proposal {
     /// Whether it can be computed, in tiles if it asks for one.
     pub(super) fn check(&self) -> Result<(), SessionError> {
         self.spec.check()?;
-        if self.tile.is_none() {
+        let Some(count) = self.tile_count() else {
             return Ok(());
+        };
+        if !(1..=MAX_TILES).contains(&count) {
+            return Err(UsageError::TileCount.into());
         }
         if self.spec.reveal.group_question().is_some() {
             return Err(ProtocolError::Job(JobError::TileOfGroupAnswer).into());
         }
         match (self.auto_engine, self.fresh) {
             (true, _) => Err(UsageError::TileWithoutEngine.into()),
-            (_, true) => Err(UsageError::FreshTile.into()),
-            (false, false) => Ok(()),
+            (_, true) if self.tiles.is_none() => Err(UsageError::FreshTile.into()),
+            (false, _) => Ok(()),
         }
     }
 
+    /// The number of tiles of the plan, if it has tiles.
+    pub(crate) fn tile_count(&self) -> Option<u32> {
+        self.tiles.or(self.tile.map(Tile::count))
+    }
+
     /// The engine, or that it is left open.
-    fn engine_choice(&self) -> EngineChoice {
+    pub(super) fn engine_choice(&self) -> EngineChoice {
         match self.auto_engine {
             true => EngineChoice::Auto,
             false => self.spec.engine.into(),

@@ -9,25 +9,28 @@ use crate::journal::Journal;
 use crate::ledger::Account;
 use crate::records::AgreedPairs;
 use crate::roster::Roster;
-use crate::scanpath_limit::LimitSummary;
+use crate::scanpath_limit::{LimitSummary, Limits};
 use crate::{SessionError, StateDir};
 use veilpath_protocol::{PairBlocks, ProtocolError, Role};
 
 /// What the records are opened for.
 #[derive(Clone, Copy)]
-pub(super) struct OpenedFor<'a> {
-    pub(super) agreed: &'a AgreedPairs<'a>,
+pub(crate) struct OpenedFor<'a> {
+    pub(crate) agreed: &'a AgreedPairs<'a>,
     /// For a tile, the comparisons of each scanpath of this side in the whole plan.
-    pub(super) whole: Option<&'a [u64]>,
+    pub(crate) whole: Option<&'a [u64]>,
     /// The numbers of an answer about groups.
-    pub(super) numbers: usize,
-    pub(super) id: &'a [u8; 32],
-    pub(super) estimate_only: bool,
+    pub(crate) numbers: usize,
+    pub(crate) id: &'a [u8; 32],
+    pub(crate) estimate_only: bool,
+    /// The names of this side's scanpaths in the ledger.
+    pub(crate) names: &'a [String],
+    pub(crate) limits: &'a Limits,
 }
 
 impl Session {
     /// Checks that scores of single pairs do not reveal what answers about groups hide, if the other side learns them. Counts nothing.
-    pub(super) fn learned_pairs(
+    pub(crate) fn learned_pairs(
         &self,
         proposal: &Proposal,
         plan: &PairBlocks,
@@ -50,8 +53,25 @@ impl Session {
         Ok(Some((ledger, charge)))
     }
 
+    /// The names of this side's scanpaths in the ledger, and their limits.
+    pub(crate) fn counted(
+        &self,
+        proposal: &Proposal,
+    ) -> Result<(Vec<String>, Limits), SessionError> {
+        let limits = proposal
+            .limit_per_scanpath
+            .of(
+                &proposal.spec,
+                self.role,
+                &proposal.cohort,
+                proposal.declared_letters,
+            )
+            .map_err(ProtocolError::from)?;
+        Ok((Account::names(&self.identity, &proposal.cohort), limits))
+    }
+
     /// The comparisons of each scanpath of this side that the other side learns something from, in a whole plan.
-    pub(super) fn all_comparisons(
+    pub(crate) fn all_comparisons(
         &self,
         plan: &PairBlocks,
         proposal: &Proposal,
@@ -73,7 +93,7 @@ impl Session {
     }
 
     /// Opens the journal and the account of an agreement or of one of its tiles, and checks the limit: of the whole plan.
-    pub(super) fn open_records(
+    pub(crate) fn open_records(
         &self,
         proposal: &Proposal,
         opened: &OpenedFor<'_>,
@@ -85,29 +105,23 @@ impl Session {
             numbers,
             id,
             estimate_only,
+            names,
+            limits: plan_limits,
         } = *opened;
         let (role, reveal) = (self.role, proposal.spec.reveal);
         let (name, pairs) = (journal_id(id, role, proposal.tile), agreed.pairs.len());
         let places = pairs + numbers;
         let mut journal = match state_dir {
+            // Nothing is computed.
+            Some(_) if proposal.tiles.is_some() => Journal::in_memory(name, places, reveal),
             Some(state_dir) => Journal::open(&state_dir.journals(), name, places, reveal)?,
             None => Journal::in_memory(name, places, reveal),
         };
-        let plan_limits = proposal
-            .limit_per_scanpath
-            .of(
-                &proposal.spec,
-                role,
-                &proposal.cohort,
-                proposal.declared_letters,
-            )
-            .map_err(ProtocolError::from)?;
         let (account, lost) = Account::open(
             self.ledger(state_dir),
-            &self.identity,
-            &proposal.cohort,
+            names.to_vec(),
             (id, proposal.tile),
-            &plan_limits,
+            plan_limits,
             &agreed.known(&journal),
         )?;
         let halves = proposal.spec.engine.has_halves();
@@ -140,7 +154,7 @@ impl Session {
             (Some(whole), false) => account.check_plan(whole)?,
         };
         let max_agreements = totals.max_agreements;
-        let limit = LimitSummary::new(&account.limits()?, &plan_limits, totals);
+        let limit = LimitSummary::new(&account.limits()?, plan_limits, totals);
         Ok((journal, account, (max_agreements, limit)))
     }
 }

@@ -67,9 +67,21 @@ impl AgreedSession {
         let agreement = &self.agreement;
         let (proposal, pairs) = (&agreement.proposal, &agreement.pairs);
         let tile = proposal.tile.map(|tile| tile.to_string());
+        // Where only tiles are agreed on, all of them will be disclosed.
+        let (rows, columns, count) = match proposal.tiles {
+            None => (
+                pairs.iter().map(|pair| pair.0).collect(),
+                pairs.iter().map(|pair| pair.1).collect(),
+                pairs.len() as u64,
+            ),
+            Some(_) => {
+                let plan = &agreement.blocks;
+                (plan.rows(), plan.columns(), plan.pairs())
+            }
+        };
         let sides = [
-            agreement.host.taking_part(pairs.iter().map(|pair| pair.0)),
-            agreement.join.taking_part(pairs.iter().map(|pair| pair.1)),
+            agreement.host.taking_part(rows.into_iter()),
+            agreement.join.taking_part(columns.into_iter()),
         ];
         Disclosure {
             agreement: hex(&agreement.id),
@@ -79,7 +91,7 @@ impl AgreedSession {
             join: agreement.parties.join,
             participants: sides.map(|(participants, _)| participants),
             scanpaths: sides.map(|(_, scanpaths)| scanpaths),
-            pairs: pairs.len() as u64,
+            pairs: count,
             tile,
             // As agreed on: which of two engines is faster is decided later, and may be decided again.
             engine: match proposal.auto_engine {

@@ -24,6 +24,8 @@ pub struct AgreementSummary {
     pub join_scanpaths: usize,
     /// All pairs.
     pub pairs: usize,
+    /// The id of the agreement.
+    pub agreement: String,
     /// The tile of the plan that these are the pairs of, and the plan.
     pub tile: Option<PlanTile>,
     /// Pairs that both sides have from an earlier, interrupted session.
@@ -95,6 +97,7 @@ impl AgreedSession {
             host_scanpaths: host.len(),
             join_scanpaths: join.len(),
             pairs: pairs.len(),
+            agreement: hex(&agreement.id),
             tile: agreement.plan_tile(),
             from_journal: pairs.len() - agreement.resume.compare.len(),
             cells: work.cells,

@@ -96,6 +96,7 @@ impl World {
                 disclosure: veilpath_session::DisclosureLimits::default(),
                 memory: None,
                 tile: None,
+                tiles: None,
                 key: None,
             }
         });

@@ -133,6 +133,7 @@ fn compare(case: Case) -> Ran {
             disclosure: veilpath_session::DisclosureLimits::default(),
             memory: None,
             tile: None,
+            tiles: None,
             key: None,
         };
         let opened = Session::open(channel, role, identity, peer, &letters, timeouts);

@@ -63,6 +63,7 @@ fn proposal_for(cohort: Cohort) -> Proposal {
         disclosure: veilpath_session::DisclosureLimits::default(),
         memory: None,
         tile: None,
+        tiles: None,
         key: None,
     }
 }

@@ -177,6 +177,7 @@ fn proposal(cohort: Cohort) -> Proposal {
         disclosure: veilpath_session::DisclosureLimits::default(),
         memory: None,
         tile: None,
+        tiles: None,
         key: None,
     }
 }

@@ -26,6 +26,8 @@ pub struct SessionOptions {
     pub estimate_only: bool,
     /// Whether to compute all pairs again under a new agreement, which counts again. Both sides must ask for it.
     pub fresh: bool,
+    /// Agree on a plan of this many tiles for workers, and compute none.
+    pub tiles: Option<u32>,
     /// The maximum number of comparisons of each of this side's scanpaths with one peer, across all sessions.
     pub limit_per_scanpath: ScanpathLimit,
     /// The risky settings of the metric that this side accepts.
@@ -60,6 +62,7 @@ impl SessionOptions {
             pseudonyms: false,
             estimate_only: false,
             fresh: false,
+            tiles: None,
             limit_per_scanpath: ScanpathLimit::Default,
             allow: Vec::new(),
             memory: DEFAULT_MEMORY,

@@ -77,7 +77,13 @@ impl Side {
             entries: Vec::new(),
         };
         let file = LedgerFile::of(None, peer);
-        let account = Account::open(file, &identity, &cohort, (&[1; 32], None), &limits, &[]);
+        let account = Account::open(
+            file,
+            Account::names(&identity, &cohort),
+            (&[1; 32], None),
+            &limits,
+            &[],
+        );
         let account = account.unwrap().0;
         Self {
             group,

@@ -1,0 +1,108 @@
+//! `veilpath worker`: computes a tile with a worker key.
+
+use crate::commands::session::MAX_WAIT;
+use crate::failure::Failure;
+use crate::messages;
+use crate::output::{OutputArgs, names};
+use crate::session_log::{LogFormat, SessionLog};
+use clap::Args;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use veilpath::{DEFAULT_MEMORY, Peer, WorkOptions, WorkOrder};
+
+const EXAMPLES: &str = "\
+Examples:
+  veilpath worker --help
+
+`veilpath worker work-1.json --tile 17 --listen 0.0.0.0:7070 -o tile-17.json` at the institution that hosted the agreement, and \
+`veilpath worker work-1.json --tile 17 --connect host.example:7070 -o tile-17.json` at the other, compute tile 17. If either is \
+interrupted, run both again: the same values are opened again, and nothing counts twice. All workers of an institution use the \
+same state directory (VEILPATH_HOME), where pairs are counted. `veilpath merge` puts the results of all tiles together.";
+
+/// The arguments of `worker`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+#[command(group(clap::ArgGroup::new("place").required(true).args(["listen", "connect"])))]
+pub(crate) struct WorkerArgs {
+    /// The work order, which `veilpath worker-key` wrote
+    #[arg(value_name = "FILE")]
+    order: PathBuf,
+
+    /// The tile to compute
+    #[arg(long, value_name = "NUMBER")]
+    tile: u32,
+
+    /// The address to listen on, at the institution that hosts
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+
+    /// The address of the other side's worker, at the institution that joins
+    #[arg(long, value_name = "ADDRESS")]
+    connect: Option<String>,
+
+    /// Names of the two cohorts in this side's results and reports [default: host,join]
+    #[arg(long, value_name = "HOST,JOIN", value_parser = names)]
+    names: Option<[String; 2]>,
+
+    /// Memory that this command may use, in MB
+    #[arg(long, value_name = "MB", default_value_t = DEFAULT_MEMORY >> 20, value_parser = clap::value_parser!(u64).range(64..=1 << 20))]
+    memory: u64,
+
+    /// How long to wait for the other side
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(..=MAX_WAIT))]
+    wait: u64,
+
+    /// Give up if nothing arrives from the other side for this long
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    timeout: u64,
+
+    /// How to report the steps of the session on standard error
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+    log: LogFormat,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// Computes the tile, and writes its results.
+pub(crate) fn run(args: &WorkerArgs) -> Result<(), Failure> {
+    let log = SessionLog::new(args.log, false);
+    let session = || {
+        if let Err(error) = veilpath::disable_core_dumps() {
+            messages::note(&format!("core dumps cannot be switched off: {error}"));
+        }
+        let inputs: [&Path; 1] = [&args.order];
+        let order = WorkOrder::load(&args.order)?;
+        let output = args.output.check(&inputs)?;
+        let mut options = WorkOptions::new(veilpath::state_dir(None)?);
+        options.memory = args.memory << 20;
+        options.wait = Duration::from_secs(args.wait);
+        options.idle_timeout = Duration::from_secs(args.timeout);
+        if let Some(names) = &args.names {
+            options.names = names.clone();
+        }
+        let address = match (order.role(), &args.listen, &args.connect) {
+            (veilpath::Role::Host, Some(address), _) | (veilpath::Role::Join, _, Some(address)) => {
+                address
+            }
+            (veilpath::Role::Host, ..) => {
+                return Err(Failure::input(
+                    "this side hosts the agreement, so its workers --listen",
+                ));
+            }
+            (veilpath::Role::Join, ..) => {
+                return Err(Failure::input(
+                    "this side joined the agreement, so its workers --connect",
+                ));
+            }
+        };
+        let completed = veilpath::work(&order, args.tile, address, &options, &log)?;
+        log.end_progress();
+        let written = output.write(&args.output, &inputs, &completed.outcome)?;
+        log.written(&written);
+        let peer = Peer::unnamed(order.plan().peer());
+        log.finished(&peer, &completed, &written.summary(&completed.outcome));
+        Ok(())
+    };
+    session().map_err(|failure| log.failed(failure))
+}

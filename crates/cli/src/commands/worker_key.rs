@@ -1,0 +1,62 @@
+//! `veilpath worker-key`: a short-lived key for a machine that computes tiles.
+
+use crate::failure::Failure;
+use crate::messages;
+use clap::Args;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+use veilpath::{Identity, MAX_WORKER_KEY_TIME, TileRange, WorkOrder};
+
+const EXAMPLES: &str = "\
+Examples:
+  veilpath worker-key --help
+
+`veilpath host` and `veilpath join` with --tiles COUNT agree on a plan with COUNT tiles, and print the id of the agreement. Then \
+`veilpath worker-key 3fa4c1d0 --tiles 1-100 --hours 24 -o work-1.json` makes a key for tiles 1 to 100. The file has the key, its \
+certificate, the plan, and this side's scanpaths in these tiles: give it to one machine, and keep it as secret as the cohort. The \
+key opens nothing but sessions about these tiles, until it expires. `veilpath worker` computes with it.";
+
+/// The arguments of `worker-key`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct WorkerKeyArgs {
+    /// The agreement, by the start of its id
+    #[arg(value_name = "AGREEMENT")]
+    agreement: String,
+
+    /// The tiles that the key is for, as in 7 or 1-100
+    #[arg(long, value_name = "TILES")]
+    tiles: TileRange,
+
+    /// How long the key is valid
+    #[arg(long, value_name = "HOURS", default_value_t = 24, value_parser = clap::value_parser!(u64).range(1..=MAX_WORKER_KEY_TIME.as_secs() / 3600))]
+    hours: u64,
+
+    /// Write the work order to this new file
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+
+    /// The identity file [default: identity.pem in Veilpath's state directory, or in $VEILPATH_HOME]
+    #[arg(long, value_name = "FILE")]
+    identity: Option<PathBuf>,
+}
+
+/// Makes a key, and writes the work order.
+pub(crate) fn run(args: &WorkerKeyArgs) -> Result<(), Failure> {
+    let identity_file = veilpath::identity_file(args.identity.as_deref())?;
+    let identity = Identity::load(&identity_file)?;
+    let plan = veilpath::state_dir(args.identity.as_deref())?.agreed_plan(&args.agreement)?;
+    // A moment less than the longest time, which is checked by a later clock.
+    let time =
+        Duration::from_secs(args.hours * 3600).min(MAX_WORKER_KEY_TIME - Duration::from_secs(60));
+    let order = WorkOrder::new(&identity, &plan, args.tiles, SystemTime::now() + time)?;
+    order.save(&args.output)?;
+    messages::info(&format!(
+        "a key for tiles {} of {}, valid for {} hours, in {}\n",
+        args.tiles,
+        plan.tiles(),
+        args.hours,
+        args.output.display()
+    ));
+    Ok(())
+}

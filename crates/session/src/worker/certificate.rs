@@ -1,0 +1,191 @@
+//! What an institution signs for a worker: which key may compute which tiles of which agreement, and until when.
+
+use crate::error::{InternalError, WorkerKeyProblem};
+use crate::identity::{PublicKey, hex};
+use crate::{Fingerprint, Identity, SessionError};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use veilpath_protocol::MAX_TILES;
+
+/// The start of what is signed. It differs from that of a record and of what TLS signs, so none can be taken for another.
+const STATEMENT: &[u8] = b"veilpath worker key 1\n";
+
+/// The most bytes of a certificate in a message: it has about 600.
+pub(crate) const MAX_BYTES: usize = 2 << 10;
+
+/// The longest time for which a worker key is made. Keys cannot be withdrawn, so they expire soon.
+pub const MAX_WORKER_KEY_TIME: Duration = Duration::from_secs(31 * 24 * 3600);
+
+/// Consecutive tiles of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TileRange {
+    first: u32,
+    last: u32,
+}
+
+/// A text that is not a range of tiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("tiles are a number or a range, as in 7 or 1-100")]
+pub struct TileRangeError;
+
+/// A signed statement of an institution about a worker's key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WorkerCertificate {
+    claim: Claim,
+    signature: String,
+}
+
+/// What is signed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Claim {
+    institution: PublicKey,
+    worker: PublicKey,
+    agreement: String,
+    first_tile: u32,
+    last_tile: u32,
+    /// Seconds since 1970.
+    expires: u64,
+}
+
+impl TileRange {
+    /// From the first to the last, from 1.
+    pub fn new(first: u32, last: u32) -> Result<Self, TileRangeError> {
+        match 1 <= first && first <= last && last <= MAX_TILES {
+            true => Ok(Self { first, last }),
+            false => Err(TileRangeError),
+        }
+    }
+
+    /// The first tile.
+    pub fn first(self) -> u32 {
+        self.first
+    }
+
+    /// The last tile.
+    pub fn last(self) -> u32 {
+        self.last
+    }
+
+    /// Whether a tile is one of them.
+    pub fn contains(self, tile: u32) -> bool {
+        (self.first..=self.last).contains(&tile)
+    }
+}
+
+impl fmt::Display for TileRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.first == self.last {
+            true => write!(f, "{}", self.first),
+            false => write!(f, "{}-{}", self.first, self.last),
+        }
+    }
+}
+
+impl FromStr for TileRange {
+    type Err = TileRangeError;
+
+    fn from_str(text: &str) -> Result<Self, TileRangeError> {
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        let number = |text: &str| text.parse().map_err(|_| TileRangeError);
+        Self::new(number(first)?, number(last)?)
+    }
+}
+
+impl WorkerCertificate {
+    /// Signs that this key may compute these tiles.
+    pub(crate) fn sign(
+        institution: &Identity,
+        worker: &Identity,
+        agreement: &str,
+        tiles: TileRange,
+        expires: SystemTime,
+    ) -> Result<Self, SessionError> {
+        let claim = Claim {
+            institution: institution.public_key()?,
+            worker: worker.public_key()?,
+            agreement: agreement.to_string(),
+            first_tile: tiles.first,
+            last_tile: tiles.last,
+            expires: seconds(expires),
+        };
+        let signature = hex(&institution.sign(&claim.message()?)?);
+        Ok(Self { claim, signature })
+    }
+
+    /// Whether this institution lets this key compute this tile, or any tile, of this agreement now.
+    pub(crate) fn check(
+        &self,
+        institution: Fingerprint,
+        worker: PublicKey,
+        agreement: &str,
+        tile: Option<u32>,
+        now: SystemTime,
+    ) -> Result<(), WorkerKeyProblem> {
+        let claim = &self.claim;
+        if claim.institution.fingerprint() != institution {
+            return Err(WorkerKeyProblem::OtherInstitution);
+        }
+        let message = claim.message().map_err(|_| WorkerKeyProblem::Forged)?;
+        if !claim.institution.verifies(&message, &self.signature) {
+            return Err(WorkerKeyProblem::Forged);
+        }
+        if claim.worker != worker {
+            return Err(WorkerKeyProblem::OtherKey);
+        }
+        if claim.agreement != agreement {
+            return Err(WorkerKeyProblem::OtherAgreement);
+        }
+        if !tile.is_none_or(|tile| self.tiles().is_some_and(|tiles| tiles.contains(tile))) {
+            return Err(WorkerKeyProblem::OtherTile);
+        }
+        match seconds(now) < claim.expires {
+            true => Ok(()),
+            false => Err(WorkerKeyProblem::Expired),
+        }
+    }
+
+    /// The tiles that it is for.
+    pub(crate) fn tiles(&self) -> Option<TileRange> {
+        TileRange::new(self.claim.first_tile, self.claim.last_tile).ok()
+    }
+
+    /// When it expires.
+    pub(crate) fn expires(&self) -> SystemTime {
+        UNIX_EPOCH + Duration::from_secs(self.claim.expires)
+    }
+
+    /// The worker's key.
+    pub(crate) fn worker(&self) -> PublicKey {
+        self.claim.worker
+    }
+
+    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, SessionError> {
+        let bytes = serde_json::to_vec(self);
+        Ok(bytes.map_err(|error| InternalError::Serialise(error.to_string()))?)
+    }
+
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let certificate: Self = serde_json::from_slice(bytes).ok()?;
+        // A time beyond what the clock can represent would overflow.
+        let is_near = certificate.claim.expires < 1 << 40;
+        is_near.then_some(certificate)
+    }
+}
+
+impl Claim {
+    fn message(&self) -> Result<Vec<u8>, SessionError> {
+        let json = serde_json::to_vec(self);
+        let json = json.map_err(|error| InternalError::Serialise(error.to_string()))?;
+        Ok([STATEMENT, &json].concat())
+    }
+}
+
+fn seconds(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_secs()
+}

@@ -1,0 +1,62 @@
+//! Who may connect with a worker key.
+//!
+//! ```text
+//! host                                       join
+//!  │◀═══════ TLS 1.3, each with its own key ═══════▶│   any key: it is worth nothing without what follows
+//!  │── certificate ─────────────────────────▶│   which institution lets this key compute which tiles, and until when
+//!  │◀───────────────────────── certificate ──│   each side checks it, and only then goes on
+//! ```
+//!
+//! Certificates are encrypted, so that nobody on the way learns who compares what. A connection that presents none, or a bad one, is
+//! rejected like one with a wrong key: nothing of the session was sent to it.
+
+use super::certificate::{MAX_BYTES, WorkerCertificate};
+use crate::error::{Misbehaviour, WorkerKeyProblem};
+use crate::limits::HANDSHAKE_TIMEOUT;
+use crate::{Fingerprint, SecureChannel, SessionError, date};
+use veilpath_channel::Channel;
+
+/// What a connection must present, and what this side presents.
+#[derive(Clone, Debug)]
+pub(crate) struct WorkerGate {
+    /// Whose workers may connect.
+    pub(crate) institution: Fingerprint,
+    pub(crate) agreement: String,
+    /// The tile, or any that the other side's key is for.
+    pub(crate) tile: Option<u32>,
+    /// This side's certificate.
+    pub(crate) own: WorkerCertificate,
+}
+
+impl WorkerGate {
+    /// Exchanges certificates on a new connection, and checks the other side's.
+    pub(crate) fn pass(&self, channel: &mut SecureChannel) -> Result<(), SessionError> {
+        let connection = channel.connection();
+        connection.set_deadline(HANDSHAKE_TIMEOUT);
+        let bytes = self.own.to_bytes()?;
+        let length = u16::try_from(bytes.len()).unwrap_or(u16::MAX);
+        channel.send(&length.to_le_bytes())?;
+        channel.send(&bytes)?;
+        channel.flush()?;
+        let mut length = [0; 2];
+        channel.receive(&mut length)?;
+        let length = usize::from(u16::from_le_bytes(length));
+        if length > MAX_BYTES {
+            return Err(refused(WorkerKeyProblem::Forged));
+        }
+        let mut bytes = vec![0; length];
+        channel.receive(&mut bytes)?;
+        let theirs = WorkerCertificate::from_bytes(&bytes);
+        let theirs = theirs.ok_or_else(|| refused(WorkerKeyProblem::Forged))?;
+        let key = connection.peer_key().ok_or(Misbehaviour::NoKey)?;
+        let (institution, agreement) = (self.institution, &self.agreement);
+        let checked = theirs.check(institution, key, agreement, self.tile, date::now());
+        checked.map_err(refused)?;
+        connection.clear_deadline();
+        Ok(())
+    }
+}
+
+fn refused(problem: WorkerKeyProblem) -> SessionError {
+    Misbehaviour::WorkerKey(problem).into()
+}

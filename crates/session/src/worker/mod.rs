@@ -1,0 +1,37 @@
+//! Tiles of an agreement on many machines of an institution, none of which has its key.
+//!
+//! ```text
+//! institution                                  workers
+//!  │  control session with the partner: plan, number of tiles, limits, signed intent ─▶ AgreedPlan, in the state directory
+//!  │── WorkOrder: a new key, a certificate for some tiles until some time, the plan ──▶│
+//!                                               │◀═ TLS, certificates (`gate.rs`) ═▶ a worker of the partner, with the same tile
+//! ```
+//!
+//! A [`WorkOrder`] has all that a worker needs for its tiles: who takes part with which lengths, the letters of this side's scanpaths
+//! *in these tiles*, and the names and limits of the ledger. The worker's key signs nothing but TLS handshakes, and its certificate is
+//! checked against the pinned key of its institution, the agreement, the tile and the clock before the first byte of the session.
+//!
+//! **What a stolen work order gives.** The letters in its tiles, which the machine had to have. Until it expires, a place in the
+//! sessions of its tiles: the thief can send made-up scanpaths of the institution's side and gets what the institution would get, at most
+//! one answer for each pair of these tiles that was not answered before, because the partner counts and records every pair of the
+//! agreement once, whichever key asks. It cannot compute another tile, agree on another plan, sign a record, or make other
+//! keys; and it is no identity: nobody has pinned it. Keys cannot be withdrawn, so they are short-lived.
+//!
+//! **What a partner with many workers gets.** What it gets from one session of the whole plan. All tiles are charged to one ledger under
+//! one lock before anything is opened, the plan as a whole was checked against the limits when it was agreed on, and each tile has
+//! one journal, which one worker at a time can hold. So all workers of an institution use the same state directory.
+
+mod certificate;
+mod gate;
+mod order;
+mod plan;
+mod session;
+
+pub(crate) use gate::WorkerGate;
+
+pub use certificate::{MAX_WORKER_KEY_TIME, TileRange, TileRangeError};
+pub use order::WorkOrder;
+pub use plan::AgreedPlan;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,212 @@
+//! A worker's key, its certificate, and the plan: one file for a worker.
+
+use super::certificate::{MAX_WORKER_KEY_TIME, TileRange, WorkerCertificate};
+use super::gate::WorkerGate;
+use super::plan::AgreedPlan;
+use crate::connect::join_with_worker_key;
+use crate::error::{FileProblem, InternalError, UsageError, WorkerKeyProblem};
+use crate::limits::Timeouts;
+use crate::state_dir;
+use crate::{Fingerprint, Identity, Listener, SecureChannel, SessionError, date};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::time::SystemTime;
+use veilpath_protocol::{Role, Tile};
+
+/// The field that a work order starts with.
+const VERSION: u32 = 1;
+
+/// The largest work order that is read: letters of a cohort of the largest size take less.
+const MAX_FILE_BYTES: u64 = 4 << 30;
+
+/// What a worker needs to compute its tiles.
+pub struct WorkOrder {
+    pub(super) key: Identity,
+    pem: String,
+    pub(super) certificate: WorkerCertificate,
+    pub(super) plan: AgreedPlan,
+}
+
+/// Shows no key and no letters.
+impl fmt::Debug for WorkOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WorkOrder({}, {:?})", self.fingerprint(), self.tiles())
+    }
+}
+
+/// The file.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OrderFile {
+    veilpath_work_order: u32,
+    key: String,
+    certificate: WorkerCertificate,
+    plan: AgreedPlan,
+}
+
+impl WorkOrder {
+    /// Makes a key for these tiles of an agreement of this institution.
+    pub fn new(
+        institution: &Identity,
+        plan: &AgreedPlan,
+        tiles: TileRange,
+        expires: SystemTime,
+    ) -> Result<Self, SessionError> {
+        let refuse = |problem| Err(UsageError::WorkerKey(problem).into());
+        if institution.fingerprint() != plan.institution() {
+            return refuse(WorkerKeyProblem::OtherInstitution);
+        }
+        if tiles.last() > plan.tiles {
+            return refuse(WorkerKeyProblem::OtherTile);
+        }
+        let time = expires.duration_since(date::now()).ok();
+        if time.is_none_or(|time| time.is_zero() || time > MAX_WORKER_KEY_TIME) {
+            return refuse(WorkerKeyProblem::Time);
+        }
+        let (key, pem) = Identity::new_with_pem()?;
+        let agreement = &plan.agreement;
+        let certificate = WorkerCertificate::sign(institution, &key, agreement, tiles, expires)?;
+        let mut plan = plan.clone();
+        let mut needed = vec![false; plan.letters.len()];
+        let in_range = (tiles.first()..=tiles.last()).filter_map(|index| plan.tile(index));
+        for index in in_range.flat_map(|tile| plan.own_in(tile)) {
+            if let Some(needed) = needed.get_mut(index) {
+                *needed = true;
+            }
+        }
+        for (letters, needed) in plan.letters.iter_mut().zip(needed) {
+            if !needed {
+                letters.clear();
+            }
+        }
+        Ok(Self {
+            key,
+            pem,
+            certificate,
+            plan,
+        })
+    }
+
+    /// Reads a work order, which only its owner may read.
+    pub fn load(path: &Path) -> Result<Self, SessionError> {
+        let failed = |error: io::Error| SessionError::io(path, error);
+        let not_one = || SessionError::file(path, FileProblem::NotAWorkOrder);
+        let file = std::fs::File::open(path).map_err(failed)?;
+        crate::identity::check_permissions(path, &file.metadata().map_err(failed)?)?;
+        let mut text = Vec::new();
+        file.take(MAX_FILE_BYTES)
+            .read_to_end(&mut text)
+            .map_err(failed)?;
+        Self::from_bytes(&text).ok_or_else(not_one)
+    }
+
+    fn from_bytes(text: &[u8]) -> Option<Self> {
+        let file: OrderFile = serde_json::from_slice(text).ok()?;
+        let key = Identity::from_pem(file.key.as_bytes())?;
+        let is_consistent = file.veilpath_work_order == VERSION
+            && file.plan.is_consistent()
+            && file.certificate.worker() == key.public_key().ok()?;
+        is_consistent.then_some(Self {
+            key,
+            pem: file.key,
+            certificate: file.certificate,
+            plan: file.plan,
+        })
+    }
+
+    /// Writes it to a new file that only its owner can read.
+    pub fn save(&self, path: &Path) -> Result<(), SessionError> {
+        let failed = |error: io::Error| SessionError::io(path, error);
+        let file = OrderFile {
+            veilpath_work_order: VERSION,
+            key: self.pem.clone(),
+            certificate: self.certificate.clone(),
+            plan: self.plan.clone(),
+        };
+        let text = serde_json::to_vec(&file)
+            .map_err(|error| InternalError::Serialise(error.to_string()))?;
+        let mut file = state_dir::private_file()
+            .create_new(true)
+            .open(path)
+            .map_err(failed)?;
+        file.write_all(&text)
+            .and_then(|()| file.sync_all())
+            .map_err(failed)
+    }
+
+    /// The tiles that it is for.
+    pub fn tiles(&self) -> Option<TileRange> {
+        self.certificate.tiles()
+    }
+
+    /// When its key expires.
+    pub fn expires(&self) -> SystemTime {
+        self.certificate.expires()
+    }
+
+    /// The fingerprint of the worker's own key.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.key.fingerprint()
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &AgreedPlan {
+        &self.plan
+    }
+
+    /// The role of this side.
+    pub fn role(&self) -> Role {
+        self.plan.role()
+    }
+
+    /// The tile with this number, if the key is valid for it now.
+    pub fn tile(&self, index: u32) -> Result<Tile, SessionError> {
+        let AgreedPlan { agreement, .. } = &self.plan;
+        let (institution, key) = (self.plan.institution(), self.certificate.worker());
+        let checked = self
+            .certificate
+            .check(institution, key, agreement, Some(index), date::now());
+        let tile = checked.and(self.plan.tile(index).ok_or(WorkerKeyProblem::OtherTile));
+        Ok(tile.map_err(UsageError::WorkerKey)?)
+    }
+
+    /// Waits for the other side's worker of a tile.
+    pub fn accept(
+        &self,
+        listener: Listener,
+        tile: Tile,
+        timeouts: &Timeouts,
+        is_stopped: &dyn Fn() -> bool,
+        on_rejected: &mut dyn FnMut(&SessionError),
+    ) -> Result<SecureChannel, SessionError> {
+        listener.accept_worker(
+            is_stopped,
+            &self.key,
+            self.gate(tile),
+            timeouts,
+            on_rejected,
+        )
+    }
+
+    /// Connects to the other side's worker of a tile.
+    pub fn join(
+        &self,
+        address: &str,
+        tile: Tile,
+        timeouts: &Timeouts,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<SecureChannel, SessionError> {
+        join_with_worker_key(is_stopped, address, &self.key, &self.gate(tile), timeouts)
+    }
+
+    pub(super) fn gate(&self, tile: Tile) -> WorkerGate {
+        WorkerGate {
+            institution: self.plan.peer(),
+            agreement: self.plan.agreement.clone(),
+            tile: Some(tile.index()),
+            own: self.certificate.clone(),
+        }
+    }
+}

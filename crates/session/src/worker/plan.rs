@@ -1,0 +1,228 @@
+//! What two institutions have agreed on for their workers, as each keeps it.
+
+use crate::error::{FileProblem, InternalError, SessionError};
+use crate::identity::{hex, unhex};
+use crate::roster::{self, Parties, Roster};
+use crate::scanpath_limit::Limits;
+use crate::session::AgreedSession;
+use crate::state_dir::{self, create_private_dir};
+use crate::{Fingerprint, StateDir};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use veilpath_metrics::{Cohort, Encoding, Entry, Scanpath};
+use veilpath_protocol::{Label, MAX_TILES, PairBlocks, Role, Spec, Tile};
+
+const VERSION: u32 = 1;
+
+/// The extension of the file of an agreement.
+const EXTENSION: &str = "json";
+
+/// An agreement on a plan with tiles, from this side.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AgreedPlan {
+    version: u32,
+    pub(super) agreement: String,
+    pub(super) plan: String,
+    pub(super) number: u32,
+    pub(super) tiles: u32,
+    is_host: bool,
+    host: Fingerprint,
+    join: Fingerprint,
+    pub(super) spec: Spec,
+    pub(super) rosters: [Roster; 2],
+    /// The ids of this side's scanpaths, in the order of its roster.
+    labels: Vec<Label>,
+    /// Their letters; empty where the tiles of a work order do not need them.
+    pub(super) letters: Vec<Vec<u16>>,
+    /// Their names in the ledger, and their limits.
+    pub(super) names: Vec<String>,
+    pub(super) limits: Limits,
+}
+
+/// Shows no letters.
+impl fmt::Debug for AgreedPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "AgreedPlan({}, {} tiles)", self.agreement, self.tiles)
+    }
+}
+
+impl AgreedPlan {
+    /// The id of the agreement.
+    pub fn agreement(&self) -> &str {
+        &self.agreement
+    }
+
+    /// The number of tiles.
+    pub fn tiles(&self) -> u32 {
+        self.tiles
+    }
+
+    /// What is computed.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// This side's role.
+    pub fn role(&self) -> Role {
+        match self.is_host {
+            true => Role::Host,
+            false => Role::Join,
+        }
+    }
+
+    /// This side's institution.
+    pub fn institution(&self) -> Fingerprint {
+        match self.is_host {
+            true => self.host,
+            false => self.join,
+        }
+    }
+
+    /// The other side's.
+    pub fn peer(&self) -> Fingerprint {
+        match self.is_host {
+            true => self.join,
+            false => self.host,
+        }
+    }
+
+    /// The tile with this number.
+    pub(super) fn tile(&self, index: u32) -> Option<Tile> {
+        Tile::new(index, self.tiles).ok()
+    }
+
+    pub(super) fn parties(&self) -> Parties {
+        Parties {
+            host: self.host,
+            join: self.join,
+        }
+    }
+
+    pub(super) fn blocks(&self) -> PairBlocks {
+        let [host, join] = &self.rosters;
+        roster::blocks(self.spec.pairs, host, join, &self.parties())
+    }
+
+    /// The scanpaths of this side in a tile.
+    pub(super) fn own_in(&self, tile: Tile) -> Vec<usize> {
+        let lengths = self
+            .rosters
+            .each_ref()
+            .map(|it| it.lengths().collect::<Vec<_>>());
+        let blocks = self.blocks().tile([&lengths[0], &lengths[1]], tile);
+        match self.role() {
+            Role::Host => blocks.rows(),
+            Role::Join => blocks.columns(),
+        }
+    }
+
+    /// This side's cohort, with the letters that it has.
+    pub(super) fn cohort(&self) -> Cohort {
+        let both = self.labels.iter().zip(&self.letters);
+        let entries = both.map(|(label, letters)| Entry {
+            participant: label.participant.clone(),
+            group: None,
+            stimulus: label.stimulus.clone(),
+            scanpath: Scanpath::new(letters.clone()),
+            fixations: None,
+        });
+        Cohort {
+            alphabet: self.spec.alphabet,
+            encoding: Encoding(self.spec.encoding.clone()),
+            screen: None,
+            entries: entries.collect(),
+        }
+    }
+
+    /// Whether its parts fit together.
+    pub(super) fn is_consistent(&self) -> bool {
+        let own = &self.rosters[usize::from(!self.is_host)];
+        let letters = |scanpath: &Vec<u16>| {
+            let scanpath = Scanpath::new(scanpath.clone());
+            self.spec.alphabet.check(&scanpath).is_ok()
+        };
+        self.version == VERSION
+            && (1..=MAX_TILES).contains(&self.tiles)
+            && unhex(&self.agreement).is_some()
+            && unhex(&self.plan).is_some()
+            && self.labels.len() == own.len()
+            && self.letters.len() == own.len()
+            && self.names.len() == own.len()
+            && self.limits.default.len() == own.len()
+            && self.letters.iter().all(letters)
+    }
+}
+
+impl AgreedSession {
+    /// Keeps the plan for the workers.
+    pub(crate) fn keep_plan(&self, tiles: u32) -> Result<(), SessionError> {
+        let (session, agreement) = (&self.session, &self.agreement);
+        let Some(folder) = &agreement.plans else {
+            return Ok(());
+        };
+        let proposal = &agreement.proposal;
+        let (names, limits) = session.counted(proposal)?;
+        let entries = &proposal.cohort.entries;
+        let plan = AgreedPlan {
+            version: VERSION,
+            agreement: hex(&agreement.id),
+            plan: hex(&agreement.plan),
+            number: agreement.number,
+            tiles,
+            is_host: session.role == Role::Host,
+            host: agreement.parties.host,
+            join: agreement.parties.join,
+            spec: proposal.spec.clone(),
+            rosters: [agreement.host.clone(), agreement.join.clone()],
+            labels: entries
+                .iter()
+                .map(|entry| Label {
+                    participant: entry.participant.clone(),
+                    stimulus: entry.stimulus.clone(),
+                })
+                .collect(),
+            letters: entries
+                .iter()
+                .map(|entry| entry.scanpath.letters().to_vec())
+                .collect(),
+            names,
+            limits,
+        };
+        let text = serde_json::to_vec(&plan)
+            .map_err(|error| InternalError::Serialise(error.to_string()))?;
+        create_private_dir(folder)?;
+        state_dir::replace(&path(folder, &plan.agreement), &text)
+    }
+}
+
+impl StateDir {
+    /// The plan of an agreement on tiles, by the start of its id.
+    pub fn agreed_plan(&self, id: &str) -> Result<AgreedPlan, SessionError> {
+        self.check()?;
+        let folder = self.agreements();
+        let mut found = state_dir::entries(&folder, EXTENSION)?;
+        let id = id.to_ascii_lowercase();
+        let matches = |path: &PathBuf| {
+            let name = path.file_stem().and_then(|name| name.to_str());
+            !id.is_empty() && name.is_some_and(|name| name.starts_with(&id))
+        };
+        found.retain(matches);
+        let [path] = &found[..] else {
+            return Err(SessionError::file(&folder, FileProblem::NoSuchAgreement));
+        };
+        let mut text = Vec::new();
+        let mut file = state_dir::open_private(std::fs::OpenOptions::new().read(true), path)?;
+        file.read_to_end(&mut text)
+            .map_err(|error| SessionError::io(path, error))?;
+        let plan: Option<AgreedPlan> = serde_json::from_slice(&text).ok();
+        let plan = plan.filter(AgreedPlan::is_consistent);
+        plan.ok_or_else(|| SessionError::file(path, FileProblem::NotAWorkOrder))
+    }
+}
+
+fn path(folder: &Path, agreement: &str) -> PathBuf {
+    folder.join(format!("{agreement}.{EXTENSION}"))
+}

@@ -1,0 +1,131 @@
+//! One tile of an agreement, computed by a worker.
+
+use super::{Peer, PeerEvent, SessionEvent};
+use crate::progress::CellObserver;
+use crate::{Error, Event, EventSink};
+use std::sync::Arc;
+use std::time::Duration;
+use veilpath_protocol::Role;
+use veilpath_session::limits::{DEFAULT_MEMORY, Timeouts};
+use veilpath_session::{
+    CompletedSession, Listener, Session, SessionError, StateDir, UsageError, WorkOrder,
+    check_address,
+};
+
+/// A worker's options.
+#[derive(Clone, Debug)]
+pub struct WorkOptions {
+    /// Where the institution keeps journals and ledgers: the same directory for all of its workers.
+    pub state_dir: StateDir,
+    /// The most memory that this process may use, in bytes.
+    pub memory: u64,
+    /// The names of the host's and the joining side's cohorts in the results.
+    pub names: [String; 2],
+    /// How long to wait if nothing arrives from the other side, not even a keep-alive.
+    pub idle_timeout: Duration,
+    /// How long to wait for the other side to connect, or to try to reach it.
+    pub wait: Duration,
+}
+
+impl WorkOptions {
+    /// The defaults of a session.
+    pub fn new(state_dir: StateDir) -> Self {
+        Self {
+            state_dir,
+            memory: DEFAULT_MEMORY,
+            names: ["host", "join"].map(String::from),
+            idle_timeout: Duration::from_secs(60),
+            wait: Duration::from_secs(10),
+        }
+    }
+}
+
+/// Computes a tile with the other side's worker: a worker of the host listens on `address`, one of the joining side connects to it.
+pub fn work(
+    order: &WorkOrder,
+    tile: u32,
+    address: &str,
+    options: &WorkOptions,
+    events: &dyn EventSink,
+) -> Result<CompletedSession, Error> {
+    run(order, tile, address, options, events).map_err(|error| error.or_cancelled(events))
+}
+
+fn run(
+    order: &WorkOrder,
+    tile: u32,
+    address: &str,
+    options: &WorkOptions,
+    events: &dyn EventSink,
+) -> Result<CompletedSession, Error> {
+    options.state_dir.prepare()?;
+    let tile = order.tile(tile)?;
+    check_address(address)?;
+    let timeouts = Timeouts::new(options.idle_timeout, options.wait);
+    let cancel = events.cancel_token();
+    let is_stopped = || cancel.is_cancelled();
+    let report = |event| events.event(Event::Session(event));
+    let fingerprint = order.fingerprint();
+    let channel = match order.role() {
+        Role::Host => {
+            let listener = Listener::bind(address)?;
+            let address = listener.address();
+            report(SessionEvent::Listening {
+                address,
+                fingerprint,
+            });
+            let on_rejected = &mut |error: &_| report(SessionEvent::rejected(error));
+            order.accept(listener, tile, &timeouts, &is_stopped, on_rejected)?
+        }
+        Role::Join => {
+            report(SessionEvent::Connecting {
+                address: address.to_string(),
+                relay: false,
+                fingerprint,
+            });
+            order.join(address, tile, &timeouts, &is_stopped)?
+        }
+    };
+    channel.end_with(events.cancel_token());
+    let peer = Arc::new(Peer::unnamed(order.plan().peer()));
+    let report = |event| {
+        events.event(Event::Session(SessionEvent::Peer {
+            peer: Arc::clone(&peer),
+            event,
+        }));
+    };
+    let session = Session::open_with_order(channel, order, timeouts)?;
+    report(PeerEvent::Connected);
+    let agreed = session.agree_on_tile(order, tile, &options.state_dir, Some(options.memory))?;
+    let summary = agreed.summary();
+    let cells = summary.cells;
+    report(PeerEvent::Agreed(Box::new(summary)));
+    let progress = |event| {
+        if let Event::Progress(progress) = event {
+            report(PeerEvent::Progress(progress));
+        }
+    };
+    let observer = CellObserver::new(cells, &progress);
+    let counts_again = !order.plan().spec().engine.has_halves();
+    let mut completed = agreed.run(&observer).map_err(|error| match error {
+        SessionError::Network(_) => Error::Interrupted {
+            error,
+            counts_again,
+        },
+        other => other.into(),
+    })?;
+    completed.outcome.names = options.names.clone();
+    Ok(completed)
+}
+
+/// Refuses to agree on tiles of what cannot be computed in parts, before anybody connects.
+pub(super) fn refuse_tiles(is_auto: bool, is_about_groups: bool) -> Result<(), Error> {
+    match (is_about_groups, is_auto) {
+        (true, _) => {
+            let error = veilpath_protocol::JobError::TileOfGroupAnswer;
+            Err(veilpath_protocol::ProtocolError::from(error).into())
+        }
+        (_, true) => Err(SessionError::from(UsageError::TileWithoutEngine).into()),
+        (false, false) => Ok(()),
+    }
+}
