@@ -14,6 +14,7 @@ use std::io::{self, ErrorKind, Read};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use veilpath_protocol::Role;
 
 /// The pause before the joining side tries again to reach a host that does not answer.
 pub(crate) const CONNECT_RETRY_DELAY: Duration = Duration::from_millis(200);
@@ -182,14 +183,26 @@ pub(crate) fn join_with_worker_key(
     gate: &WorkerGate,
     timeouts: &Timeouts,
 ) -> Result<SecureChannel, SessionError> {
-    let shake = |socket| {
-        let any = PinnedKeys::of_workers();
-        let tls = tls::client(key, &any)?;
-        let mut channel = secure(socket, tls, any, timeouts)?;
-        gate.pass(&mut channel)?;
-        Ok(channel)
-    };
+    let shake = |socket| shake_hands(socket, Role::Join, key, gate, timeouts);
     connect_until(is_stopped, address, timeouts, &shake)
+}
+
+/// The handshake of a worker on a connected socket.
+pub(crate) fn shake_hands(
+    socket: TcpStream,
+    role: Role,
+    key: &Identity,
+    gate: &WorkerGate,
+    timeouts: &Timeouts,
+) -> Result<SecureChannel, SessionError> {
+    let any = PinnedKeys::of_workers();
+    let tls = match role {
+        Role::Host => tls::server(key, &any)?,
+        Role::Join => tls::client(key, &any)?,
+    };
+    let mut channel = secure(socket, tls, any, timeouts)?;
+    gate.pass(&mut channel)?;
+    Ok(channel)
 }
 
 /// Connects and shakes hands, and tries again until it works or the connect timeout has passed.

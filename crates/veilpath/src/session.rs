@@ -21,7 +21,7 @@ pub use options::SessionOptions;
 pub use peers::{Peer, PeersError, PeersFileProblem, check_peers, read_peers, read_peers_from};
 pub use record::write_record;
 pub use records::{write_comparisons, write_known_peers};
-pub use relay::relay;
+pub use relay::{gateway, relay};
 pub use result_folder::{ResultFolder, Saved, ServedPeer, write_peers};
 pub use serve::{SaveResults, serve};
 pub use work::{WorkOptions, work};

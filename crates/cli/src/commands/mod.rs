@@ -6,6 +6,7 @@ pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod encode;
+pub(crate) mod gateway;
 pub(crate) mod host;
 pub(crate) mod identity;
 pub(crate) mod join;

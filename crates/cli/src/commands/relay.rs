@@ -68,7 +68,8 @@ pub(crate) fn run(args: &RelayArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn report(event: &Event) {
+/// Prints what happens at a relay or a gateway.
+pub(crate) fn report(event: &Event) {
     let Event::Relay(event) = event else {
         return;
     };

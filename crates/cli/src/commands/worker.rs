@@ -17,12 +17,12 @@ Examples:
 `veilpath worker work-1.json --tile 17 --listen 0.0.0.0:7070 -o tile-17.json` at the institution that hosted the agreement, and \
 `veilpath worker work-1.json --tile 17 --connect host.example:7070 -o tile-17.json` at the other, compute tile 17. If either is \
 interrupted, run both again: the same values are opened again, and nothing counts twice. All workers of an institution use the \
-same state directory (VEILPATH_HOME), where pairs are counted. `veilpath merge` puts the results of all tiles together.";
+same state directory (VEILPATH_HOME), where pairs are counted. With --gateway ADDRESS both meet at `veilpath gateway`. `veilpath merge` puts the results of all tiles together.";
 
 /// The arguments of `worker`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-#[command(group(clap::ArgGroup::new("place").required(true).args(["listen", "connect"])))]
+#[command(group(clap::ArgGroup::new("place").required(true).args(["listen", "connect", "gateway"])))]
 pub(crate) struct WorkerArgs {
     /// The work order, which `veilpath worker-key` wrote
     #[arg(value_name = "FILE")]
@@ -39,6 +39,10 @@ pub(crate) struct WorkerArgs {
     /// The address of the other side's worker, at the institution that joins
     #[arg(long, value_name = "ADDRESS")]
     connect: Option<String>,
+
+    /// Meet the other side's worker at the gateway of the institution that hosts
+    #[arg(long, value_name = "ADDRESS")]
+    gateway: Option<String>,
 
     /// Names of the two cohorts in this side's results and reports [default: host,join]
     #[arg(long, value_name = "HOST,JOIN", value_parser = names)]
@@ -81,20 +85,15 @@ pub(crate) fn run(args: &WorkerArgs) -> Result<(), Failure> {
         if let Some(names) = &args.names {
             options.names = names.clone();
         }
-        let address = match (order.role(), &args.listen, &args.connect) {
-            (veilpath::Role::Host, Some(address), _) | (veilpath::Role::Join, _, Some(address)) => {
-                address
-            }
-            (veilpath::Role::Host, ..) => {
-                return Err(Failure::input(
-                    "this side hosts the agreement, so its workers --listen",
-                ));
-            }
-            (veilpath::Role::Join, ..) => {
-                return Err(Failure::input(
-                    "this side joined the agreement, so its workers --connect",
-                ));
-            }
+        options.via_gateway = args.gateway.is_some();
+        let direct = match order.role() {
+            veilpath::Role::Host => &args.listen,
+            veilpath::Role::Join => &args.connect,
+        };
+        let Some(address) = args.gateway.as_ref().or(direct.as_ref()) else {
+            return Err(Failure::input(
+                "workers of the side that hosted the agreement --listen, and those of the other side --connect",
+            ));
         };
         let completed = veilpath::work(&order, args.tile, address, &options, &log)?;
         log.end_progress();

@@ -34,7 +34,7 @@ struct RelayConnection {
 
 impl RelayConnection {
     /// Connects to a relay, and waits for its first answer.
-    fn new(address: &str, greeting: &Greeting, deadline: Instant) -> Result<Self, SessionError> {
+    fn new(address: &str, greeting: &[u8], deadline: Instant) -> Result<Self, SessionError> {
         let socket = connect_tcp(address, deadline)?;
         let mut entered = Self {
             socket,
@@ -45,7 +45,7 @@ impl RelayConnection {
         let poll = Some(POLL_INTERVAL);
         entered.socket.set_read_timeout(poll).map_err(failed)?;
         entered.socket.set_write_timeout(poll).map_err(failed)?;
-        let sent = (&entered.socket).write_all(&greeting.encode());
+        let sent = (&entered.socket).write_all(greeting);
         sent.map_err(failed)?;
         let answered = deadline.min(Instant::now() + ENTRY_TIMEOUT);
         match entered.next_reply(&|| Instant::now() < answered)? {
@@ -112,22 +112,35 @@ pub fn join_at_relay(
     peer: Fingerprint,
     timeouts: &Timeouts,
 ) -> Result<SecureChannel, SessionError> {
-    let deadline = deadline(timeouts.connect);
     let greeting = Greeting {
         role: Role::Join,
         token: Token::new(&peer, &identity.fingerprint()),
     };
+    let shake = |socket| join_on(socket, identity, peer, timeouts);
+    let greeting = || Ok(greeting.encode().to_vec());
+    meet(is_stopped, address, &greeting, timeouts, &shake)
+}
+
+/// Meets the other side, and shakes hands. Each attempt has a greeting of its own.
+pub(crate) fn meet(
+    is_stopped: &dyn Fn() -> bool,
+    address: &str,
+    greeting: &dyn Fn() -> Result<Vec<u8>, SessionError>,
+    timeouts: &Timeouts,
+    shake: &dyn Fn(TcpStream) -> Result<SecureChannel, SessionError>,
+) -> Result<SecureChannel, SessionError> {
+    let deadline = deadline(timeouts.connect);
     let may_wait = || Instant::now() < deadline && !is_stopped();
     loop {
         if is_stopped() {
             return Err(NetworkError::Stopped.into());
         }
-        let met = RelayConnection::new(address, &greeting, deadline)
+        let met = RelayConnection::new(address, &greeting()?, deadline)
             .and_then(|entered| entered.wait(&may_wait));
         let (error, pause) = match met {
             Ok(None) if is_stopped() => return Err(NetworkError::Stopped.into()),
             Ok(None) => return Err(NetworkError::NoPeer(timeouts.connect).into()),
-            Ok(Some(socket)) => match join_on(socket, identity, peer, timeouts) {
+            Ok(Some(socket)) => match shake(socket) {
                 Ok(channel) => return Ok(channel),
                 Err(error) => (error, RETRY_DELAY),
             },
@@ -205,7 +218,7 @@ impl RelayWaiters {
     ) -> Result<RelayConnection, SessionError> {
         let deadline = deadline(timeouts.connect.min(ENTRY_TIMEOUT));
         loop {
-            match RelayConnection::new(address, greeting, deadline) {
+            match RelayConnection::new(address, &greeting.encode(), deadline) {
                 Err(error) if is_lasting(&error) => return Err(error),
                 Err(error) if Instant::now() + CONNECT_RETRY_DELAY >= deadline => {
                     return Err(error);
@@ -251,7 +264,9 @@ fn keep_waiting(
     while may_wait() {
         let met = match entered.take() {
             Some(entered) => Ok(entered),
-            None => RelayConnection::new(address, greeting, Instant::now() + ENTRY_TIMEOUT),
+            None => {
+                RelayConnection::new(address, &greeting.encode(), Instant::now() + ENTRY_TIMEOUT)
+            }
         };
         match met.and_then(|entered| entered.wait(&may_wait)) {
             Ok(Some(socket)) => {

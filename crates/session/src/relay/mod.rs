@@ -26,8 +26,8 @@ mod copy;
 mod rendezvous;
 mod server;
 
-pub(crate) use client::RelayWaiters;
 pub use client::join_at_relay;
+pub(crate) use client::{RelayWaiters, meet};
 pub(crate) use rendezvous::{Action, Rendezvous, RendezvousLimits};
 pub use server::{Relay, RelayEvent, RelayOptions};
 
@@ -84,6 +84,13 @@ impl Reply {
 pub(crate) struct Token([u8; 32]);
 
 impl Token {
+    /// From a SHA-256 hash.
+    pub(crate) fn of_digest(digest: &ring::digest::Digest) -> Self {
+        let mut token = [0; 32];
+        token.copy_from_slice(digest.as_ref());
+        Self(token)
+    }
+
     pub(crate) fn new(host: &Fingerprint, join: &Fingerprint) -> Self {
         let mut context = Context::new(&SHA256);
         context.update(b"veilpath relay token 1");
@@ -109,6 +116,24 @@ pub(crate) enum BadGreeting {
     Unknown,
     /// It is another version of this one.
     OtherVersion,
+    /// It comes from somebody who is not served.
+    Refused,
+}
+
+/// What clients greet with.
+pub(crate) trait GreetingForm: Send + std::fmt::Debug {
+    /// The greeting in these bytes, once there are enough of them; they get no longer after that.
+    fn read(&mut self, bytes: &[u8]) -> Option<Result<Greeting, BadGreeting>>;
+}
+
+/// The greeting of a relay.
+#[derive(Debug)]
+struct PlainGreeting;
+
+impl GreetingForm for PlainGreeting {
+    fn read(&mut self, bytes: &[u8]) -> Option<Result<Greeting, BadGreeting>> {
+        bytes.try_into().ok().map(Greeting::decode)
+    }
 }
 
 impl Greeting {

@@ -9,7 +9,7 @@
 //! One client too many evicts the oldest one in its state of the address that has the most. Clients with the same token are
 //! connected in the order in which they came.
 
-use super::{BadGreeting, GREETING, Greeting, PONG, Reply, Token};
+use super::{BadGreeting, Greeting, GreetingForm, PONG, PlainGreeting, Reply, Token};
 use crate::throttle::Origin;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -66,7 +66,7 @@ struct Client {
 
 #[derive(Debug)]
 enum ClientState {
-    Greeting([u8; GREETING], usize),
+    Greeting(Vec<u8>),
     Waiting(Waiting),
 }
 
@@ -83,6 +83,7 @@ struct Waiting {
 #[derive(Debug)]
 pub(crate) struct Rendezvous {
     limits: RendezvousLimits,
+    form: Box<dyn GreetingForm>,
     clients: BTreeMap<u64, Client>,
     next_id: u64,
     connected: usize,
@@ -91,8 +92,14 @@ pub(crate) struct Rendezvous {
 
 impl Rendezvous {
     pub(crate) fn new(limits: RendezvousLimits) -> Self {
+        Self::with_form(limits, Box::new(PlainGreeting))
+    }
+
+    /// For clients with greetings of this form.
+    pub(crate) fn with_form(limits: RendezvousLimits, form: Box<dyn GreetingForm>) -> Self {
         Self {
             limits,
+            form,
             clients: BTreeMap::new(),
             next_id: 0,
             connected: 0,
@@ -105,7 +112,7 @@ impl Rendezvous {
         self.make_room(false, MAX_GREETINGS, now);
         let id = self.next_id;
         self.next_id += 1;
-        let state = ClientState::Greeting([0; GREETING], 0);
+        let state = ClientState::Greeting(Vec::new());
         let since = now;
         self.clients.insert(id, Client { from, since, state });
         id
@@ -118,11 +125,9 @@ impl Rendezvous {
                 return;
             };
             match &mut client.state {
-                ClientState::Greeting(greeting, filled) => {
-                    greeting[*filled] = byte;
-                    *filled += 1;
-                    if *filled == GREETING {
-                        let greeting = Greeting::decode(greeting);
+                ClientState::Greeting(bytes) => {
+                    bytes.push(byte);
+                    if let Some(greeting) = self.form.read(bytes) {
                         self.greeted(id, greeting, now);
                     }
                 }
@@ -201,6 +206,7 @@ impl Rendezvous {
             Err(BadGreeting::OtherVersion) => {
                 return self.close(id, Some(Reply::OtherVersion), now);
             }
+            Err(BadGreeting::Refused) => return self.close(id, Some(Reply::Refused), now),
             Err(BadGreeting::Unknown) => return self.close(id, None, now),
         };
         let allowed = self.limits.allowed.as_ref();

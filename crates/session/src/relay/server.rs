@@ -1,9 +1,10 @@
 //! The relay's sockets.
 
 use super::copy::{CopyLimits, Copying};
-use super::{Action, GREETING, Rendezvous, RendezvousLimits, Reply, Token};
+use super::{Action, GreetingForm, PlainGreeting, Rendezvous, RendezvousLimits, Reply, Token};
 use crate::connection::is_timeout;
 use crate::throttle::{Origin, Throttle};
+use crate::worker::{AgreedPlan, WorkerGreetings};
 use crate::{Fingerprint, Listener, SessionError};
 use std::collections::HashMap;
 use std::io::{ErrorKind, Read, Write};
@@ -17,6 +18,9 @@ const MAX_ACCEPTS_PER_POLL: usize = 256;
 /// How often the sockets are looked at: while something happens, and otherwise.
 const BUSY_POLL: Duration = Duration::from_millis(1);
 const QUIET_POLL: Duration = Duration::from_millis(20);
+
+/// Bytes that are read from a client at a time.
+const READ_BYTES: usize = 512;
 
 /// How often a client that waits is looked at.
 const WAITING_POLL: Duration = Duration::from_millis(250);
@@ -107,6 +111,23 @@ struct Client {
 impl Relay {
     /// Listens; port 0 lets the system choose one.
     pub fn bind(address: &str, options: &RelayOptions) -> Result<Self, SessionError> {
+        Self::with_form(address, options, Box::new(PlainGreeting))
+    }
+
+    /// Listens for the workers of an agreement on tiles, and connects those that have the same tile.
+    pub fn gateway(
+        address: &str,
+        plan: &AgreedPlan,
+        options: &RelayOptions,
+    ) -> Result<Self, SessionError> {
+        Self::with_form(address, options, Box::new(WorkerGreetings::of(plan)))
+    }
+
+    fn with_form(
+        address: &str,
+        options: &RelayOptions,
+        form: Box<dyn GreetingForm>,
+    ) -> Result<Self, SessionError> {
         let now = Instant::now();
         let allowed = options.allowed.as_ref().map(|all| {
             let pairs = all
@@ -121,11 +142,14 @@ impl Relay {
                 total: options.total,
             },
             throttle: Throttle::new(now),
-            rendezvous: Rendezvous::new(RendezvousLimits {
-                waiting: options.waiting,
-                connections: options.connections,
-                allowed,
-            }),
+            rendezvous: Rendezvous::with_form(
+                RendezvousLimits {
+                    waiting: options.waiting,
+                    connections: options.connections,
+                    allowed,
+                },
+                form,
+            ),
             clients: HashMap::new(),
             connections: Vec::new(),
             next_number: 1,
@@ -189,7 +213,7 @@ impl Relay {
                 continue;
             }
             client.next_read = now + WAITING_POLL;
-            let mut bytes = [0; GREETING];
+            let mut bytes = [0; READ_BYTES];
             match client.socket.read(&mut bytes) {
                 Ok(count @ 1..) => self.rendezvous.receive(id, &bytes[..count], now),
                 Err(error) if is_timeout(&error) => {}

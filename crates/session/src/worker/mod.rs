@@ -23,11 +23,13 @@
 
 mod certificate;
 mod gate;
+mod gateway;
 mod order;
 mod plan;
 mod session;
 
 pub(crate) use gate::WorkerGate;
+pub(crate) use gateway::WorkerGreetings;
 
 pub use certificate::{MAX_WORKER_KEY_TIME, TileRange, TileRangeError};
 pub use order::WorkOrder;

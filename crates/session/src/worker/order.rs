@@ -2,8 +2,9 @@
 
 use super::certificate::{MAX_WORKER_KEY_TIME, TileRange, WorkerCertificate};
 use super::gate::WorkerGate;
+use super::gateway;
 use super::plan::AgreedPlan;
-use crate::connect::join_with_worker_key;
+use crate::connect::{join_with_worker_key, shake_hands};
 use crate::error::{FileProblem, InternalError, UsageError, WorkerKeyProblem};
 use crate::limits::Timeouts;
 use crate::state_dir;
@@ -199,6 +200,20 @@ impl WorkOrder {
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<SecureChannel, SessionError> {
         join_with_worker_key(is_stopped, address, &self.key, &self.gate(tile), timeouts)
+    }
+
+    /// Meets the other side's worker of a tile at the host's gateway.
+    pub fn meet(
+        &self,
+        address: &str,
+        tile: Tile,
+        timeouts: &Timeouts,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<SecureChannel, SessionError> {
+        let gate = self.gate(tile);
+        let shake = |socket| shake_hands(socket, self.role(), &self.key, &gate, timeouts);
+        let greeting = || gateway::greeting(&self.key, &self.certificate, &self.plan, tile);
+        crate::relay::meet(is_stopped, address, &greeting, timeouts, &shake)
     }
 
     pub(super) fn gate(&self, tile: Tile) -> WorkerGate {

@@ -381,3 +381,5 @@ fn a_plan_beyond_the_limits_is_not_agreed_on() {
     assert!(world.session(plans).iter().all(Result::is_err));
     assert!(!world.state_dir(0).agreements().exists());
 }
+
+mod gateway;

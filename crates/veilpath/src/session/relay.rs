@@ -1,8 +1,8 @@
-//! Connects institutions that can only dial out.
+//! Connects institutions that can only dial out, and the workers of two clusters.
 
 use crate::{Error, Event, EventSink};
 use std::sync::atomic::AtomicBool;
-use veilpath_session::{Relay, RelayOptions};
+use veilpath_session::{AgreedPlan, Relay, RelayOptions};
 
 /// Serves as a relay on `address` until `stop` is set.
 pub fn relay(
@@ -13,5 +13,18 @@ pub fn relay(
 ) -> Result<(), Error> {
     let mut relay = Relay::bind(address, options)?;
     relay.run(stop, &mut |event| events.event(Event::Relay(event)));
+    Ok(())
+}
+
+/// Serves as the gateway of an agreement on `address` until `stop` is set: connects workers that have the same tile.
+pub fn gateway(
+    address: &str,
+    plan: &AgreedPlan,
+    options: &RelayOptions,
+    stop: &AtomicBool,
+    events: &dyn EventSink,
+) -> Result<(), Error> {
+    let mut gateway = Relay::gateway(address, plan, options)?;
+    gateway.run(stop, &mut |event| events.event(Event::Relay(event)));
     Ok(())
 }

@@ -21,6 +21,8 @@ pub struct WorkOptions {
     pub memory: u64,
     /// The names of the host's and the joining side's cohorts in the results.
     pub names: [String; 2],
+    /// Whether the address is that of the host's gateway, to which the workers of both sides connect.
+    pub via_gateway: bool,
     /// How long to wait if nothing arrives from the other side, not even a keep-alive.
     pub idle_timeout: Duration,
     /// How long to wait for the other side to connect, or to try to reach it.
@@ -34,13 +36,15 @@ impl WorkOptions {
             state_dir,
             memory: DEFAULT_MEMORY,
             names: ["host", "join"].map(String::from),
+            via_gateway: false,
             idle_timeout: Duration::from_secs(60),
             wait: Duration::from_secs(10),
         }
     }
 }
 
-/// Computes a tile with the other side's worker: a worker of the host listens on `address`, one of the joining side connects to it.
+/// Computes a tile with the other side's worker: a worker of the host listens on `address`, one of the joining side connects to it;
+/// or both meet at the gateway there.
 pub fn work(
     order: &WorkOrder,
     tile: u32,
@@ -66,7 +70,16 @@ fn run(
     let is_stopped = || cancel.is_cancelled();
     let report = |event| events.event(Event::Session(event));
     let fingerprint = order.fingerprint();
+    let connecting = || SessionEvent::Connecting {
+        address: address.to_string(),
+        relay: options.via_gateway,
+        fingerprint,
+    };
     let channel = match order.role() {
+        _ if options.via_gateway => {
+            report(connecting());
+            order.meet(address, tile, &timeouts, &is_stopped)?
+        }
         Role::Host => {
             let listener = Listener::bind(address)?;
             let address = listener.address();
@@ -78,11 +91,7 @@ fn run(
             order.accept(listener, tile, &timeouts, &is_stopped, on_rejected)?
         }
         Role::Join => {
-            report(SessionEvent::Connecting {
-                address: address.to_string(),
-                relay: false,
-                fingerprint,
-            });
+            report(connecting());
             order.join(address, tile, &timeouts, &is_stopped)?
         }
     };

@@ -1,0 +1,59 @@
+//! `veilpath gateway`: the one port of a host whose workers compute tiles.
+
+use crate::commands::relay::report;
+use crate::failure::Failure;
+use clap::Args;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use veilpath::RelayOptions;
+
+const EXAMPLES: &str = "\
+Examples:
+  veilpath gateway --help
+
+`veilpath gateway 3fa4c1d0 --listen 0.0.0.0:7070` serves the agreement whose id starts so. Workers of both institutions connect to \
+it, with `veilpath worker work-1.json --tile 17 --gateway host.example:7070`, and those with the same tile are connected. It \
+asks each for its worker key. The connection is encrypted between the two workers: the gateway has no key and copies bytes. It \
+runs until it is stopped; sessions that this interrupts continue when both workers run again.";
+
+/// The arguments of `gateway`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct GatewayArgs {
+    /// The agreement, by the start of its id
+    #[arg(value_name = "AGREEMENT")]
+    agreement: String,
+
+    /// The address to listen on, as in 0.0.0.0:7070; port 0 lets the system choose
+    #[arg(long, value_name = "ADDRESS")]
+    listen: String,
+
+    /// Sessions at the same time
+    #[arg(long, value_name = "COUNT", default_value_t = 256, value_parser = clap::value_parser!(u64).range(1..=4096))]
+    sessions: u64,
+
+    /// End a session on which nothing was sent for this long, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    timeout: u64,
+
+    /// The identity file, for a user without a home directory: the state directory is next to it
+    #[arg(long, value_name = "FILE")]
+    identity: Option<PathBuf>,
+}
+
+/// Serves until it is stopped.
+pub(crate) fn run(args: &GatewayArgs) -> Result<(), Failure> {
+    let plan = veilpath::state_dir(args.identity.as_deref())?.agreed_plan(&args.agreement)?;
+    let options = RelayOptions {
+        connections: usize::try_from(args.sessions).unwrap_or(usize::MAX),
+        idle: Duration::from_secs(args.timeout),
+        ..RelayOptions::default()
+    };
+    // A signal ends the process.
+    let never = AtomicBool::new(false);
+    veilpath::gateway(&args.listen, &plan, &options, &never, &|event| {
+        report(&event)
+    })?;
+    Ok(())
+}
