@@ -75,7 +75,11 @@ impl Disclosure {
     /// The name of the comparison in the state directory of the side with this role, as [`crate::StoredComparison::id`] has it.
     pub fn comparison_id(&self, role: Role) -> Option<String> {
         let agreement = unhex(&self.agreement)?;
-        Some(journal_name(&journal_id(&agreement, role, None)))
+        let tile = match &self.tile {
+            None => None,
+            Some(tile) => Some(tile.parse().ok()?),
+        };
+        Some(journal_name(&journal_id(&agreement, role, tile)))
     }
 
     /// The side with this key.
