@@ -9,7 +9,7 @@
 //! One client too many evicts the oldest one in its state of the address that has the most. Clients with the same token are
 //! connected in the order in which they came.
 
-use super::{BadGreeting, Greeting, GreetingForm, PONG, PlainGreeting, Reply, Token};
+use super::{BadGreeting, Greeting, GreetingForm, PONG, Reply, Token};
 use crate::throttle::Origin;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -91,8 +91,10 @@ pub(crate) struct Rendezvous {
 }
 
 impl Rendezvous {
+    /// For clients of a relay.
+    #[cfg(any(test, feature = "fuzzing"))]
     pub(crate) fn new(limits: RendezvousLimits) -> Self {
-        Self::with_form(limits, Box::new(PlainGreeting))
+        Self::with_form(limits, Box::new(super::PlainGreeting))
     }
 
     /// For clients with greetings of this form.
