@@ -1,8 +1,8 @@
-//! Dates: when a file was written or a record signed, and whether a policy still holds.
+//! Dates: when a file was written or a record signed, and whether a policy or a worker key is still valid.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Now, by the clock of this machine, which may be wrong: only records and policies ask for it.
+/// Now, by the clock of this machine, which may be wrong: only records, policies and worker keys ask for it.
 pub fn now() -> SystemTime {
     SystemTime::now()
 }

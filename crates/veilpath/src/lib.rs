@@ -176,5 +176,5 @@ pub use veilpath_session::{
     RecordLine, RecordProblem, RelayEvent, RelayOptions, RelayProblem, ScanpathLimit, SessionError,
     SessionFailure, SharesObstacle, SignedRecord, StateDir, Step, StoredComparison, TILE_FIELD,
     TILES_FIELD, TileRange, TileRangeError, UsageError, Withdrawn, WorkOrder, WorkerKeyProblem,
-    disable_core_dumps,
+    disable_core_dumps, now,
 };

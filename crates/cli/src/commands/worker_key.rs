@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::messages;
 use clap::Args;
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use veilpath::{Identity, MAX_WORKER_KEY_TIME, TileRange, WorkOrder};
 
 const EXAMPLES: &str = "\
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &WorkerKeyArgs) -> Result<(), Failure> {
     // A moment less than the longest time, which is checked by a later clock.
     let time =
         Duration::from_secs(args.hours * 3600).min(MAX_WORKER_KEY_TIME - Duration::from_secs(60));
-    let order = WorkOrder::new(&identity, &plan, args.tiles, SystemTime::now() + time)?;
+    let order = WorkOrder::new(&identity, &plan, args.tiles, veilpath::now() + time)?;
     order.save(&args.output)?;
     messages::info(&format!(
         "a key for tiles {} of {}, valid for {} hours, in {}\n",

@@ -402,7 +402,7 @@ fn the_time_of_day_does_not_matter() {
 }
 
 /// Timeouts and durations use a monotonic clock. No source file reads the time of day, except those of `bench paper`, which
-/// dates its tables, and the one that dates records and compares policies with today.
+/// dates its tables, and the one that dates records, and tells whether policies and worker keys are still valid.
 #[test]
 fn no_source_file_reads_the_time_of_day() {
     let mut files = 0;
