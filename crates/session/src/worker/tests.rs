@@ -172,7 +172,7 @@ impl World {
 }
 
 fn hour() -> SystemTime {
-    SystemTime::now() + Duration::from_secs(3600)
+    crate::date::now() + Duration::from_secs(3600)
 }
 
 fn tile(index: u32) -> Tile {
@@ -244,7 +244,7 @@ fn only_a_valid_key_for_the_tile_is_accepted() {
     assert!(problem_of(&world.order(1, "1-2").tile(3).unwrap_err()).is_some());
     // A key whose time is over: its owner does not use it, and the other side does not accept it.
     let mut expired = world.order(1, "1-3");
-    let past = SystemTime::now() - Duration::from_secs(5);
+    let past = crate::date::now() - Duration::from_secs(5);
     let sign = |signer: &Identity, order: &WorkOrder, agreement: &str, expires| {
         let tiles = "1-3".parse().unwrap();
         WorkerCertificate::sign(signer, &order.key, agreement, tiles, expires).unwrap()
@@ -354,8 +354,8 @@ fn a_work_order_has_no_more_than_its_tiles_and_its_time() {
         make(&order.key, "2", hour()),
         Some(WorkerKeyProblem::OtherInstitution)
     );
-    let past = SystemTime::now() - Duration::from_secs(1);
-    let far = SystemTime::now() + MAX_WORKER_KEY_TIME + Duration::from_secs(9);
+    let past = crate::date::now() - Duration::from_secs(1);
+    let far = crate::date::now() + MAX_WORKER_KEY_TIME + Duration::from_secs(9);
     for time in [past, far] {
         assert_eq!(make(a, "1", time), Some(WorkerKeyProblem::Time));
     }
