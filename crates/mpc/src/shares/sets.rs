@@ -11,6 +11,7 @@ use super::compare::{GadgetCost, clamp_cost};
 use super::gates::{Factor, Gates};
 use super::outputs::output;
 use super::packing::{Words, mask, words};
+use super::portions::MAX_UNREAD;
 use super::rounds::{all, both};
 use super::session::{Outputs, SharesSession};
 use crate::error::MpcError;
@@ -219,11 +220,18 @@ impl Gates {
     }
 }
 
-/// Bytes of a comparison by [`SharesSession::largest_chosen`] in one message, at most.
+/// Bytes of memory for one transfer in flight, and for those of all active comparisons.
+const TRANSFER_BYTES: usize = 48;
+const IN_FLIGHT_BYTES: usize = 64 << 20;
+
+/// Bytes of a comparison by [`SharesSession::largest_chosen`] in one message, at most. Where its transfers take far more memory than its
+/// messages, it counts as if they had more bytes, so that fewer comparisons are active.
 pub(super) fn largest_chosen_bytes(each: usize, width: usize) -> usize {
     // One side's tables of a comparison, for about half of its blocks.
     let tables = 5 * width / 2 + 14;
-    (each * (width + 2)).max(each.div_ceil(2) * tables) / 8 + 1
+    let message = (each * (width + 2)).max(each.div_ceil(2) * tables) / 8 + 1;
+    let transfers = each.div_ceil(2) * clamp_cost(width).cots * TRANSFER_BYTES;
+    message.max(transfers / (IN_FLIGHT_BYTES / MAX_UNREAD))
 }
 
 /// What a comparison by [`SharesSession::largest_chosen`] costs before it becomes an output.
