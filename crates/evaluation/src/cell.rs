@@ -129,7 +129,8 @@ pub fn run(options: &Options) -> Result<Report, Error> {
         Engine::Paillier(options) => (Some(options.key_size().bits()), None),
         Engine::Garbled => {
             let comparison = Comparison::new(scoring.metric.clone(), scoring.alphabet)?;
-            let gates = and_gates_per_cell(&comparison, Shape::trial(engine).length);
+            let gates =
+                and_gates_per_cell(&comparison, Shape::trial(engine, options.seconds).length);
             (None, Some(gates))
         }
         _ => (None, None),
@@ -217,29 +218,29 @@ struct Shape {
 }
 
 impl Shape {
-    /// A short run.
-    fn trial(engine: Engine) -> Self {
+    /// A short run, before one of this many seconds.
+    fn trial(engine: Engine, seconds: f64) -> Self {
         match engine {
             Engine::Paillier(_) => Self {
                 scanpaths: [1, 4],
                 length: 16,
             },
-            // As long as the scanpaths of the paper's data, and enough of them that the start does not matter.
+            // As long as the scanpaths of the paper's data, and enough of them that the start does not matter, where there is time.
             _ => Self {
-                scanpaths: [20, 20],
+                scanpaths: [if seconds < 0.5 { 4 } else { 20 }; 2],
                 length: 24,
             },
         }
     }
 
-    /// A run of about this many cells.
+    /// A run of about this many seconds and cells.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // clamped
-    fn of(engine: Engine, cells: f64) -> Self {
-        let length = Self::trial(engine).length;
+    fn of(engine: Engine, seconds: f64, cells: f64) -> Self {
+        let Self { scanpaths, length } = Self::trial(engine, seconds);
         let comparisons = (cells / (length * length) as f64).ceil();
         let scanpaths = match engine {
             Engine::Paillier(_) => [1, comparisons.clamp(MIN_COMPARISONS, 1e6) as usize],
-            _ => [comparisons.sqrt().clamp(20.0, 1e3) as usize; 2],
+            _ => [comparisons.sqrt().clamp(scanpaths[0] as f64, 1e3) as usize; 2],
         };
         Self { scanpaths, length }
     }
@@ -252,14 +253,14 @@ pub(crate) fn measure_for(
     seconds: f64,
 ) -> Result<CellCost, Error> {
     // A short run shows how many comparisons fill the time.
-    let trial = measure_briefly(engine, scoring)?;
+    let trial = measure(engine, scoring, Shape::trial(engine, seconds))?;
     let cells = seconds / trial.seconds_per_cell;
-    measure(engine, scoring, Shape::of(engine, cells))
+    measure(engine, scoring, Shape::of(engine, seconds, cells))
 }
 
 /// Measures a few comparisons, which do not keep all cores busy.
 pub(crate) fn measure_briefly(engine: Engine, scoring: &Scoring) -> Result<CellCost, Error> {
-    measure(engine, scoring, Shape::trial(engine))
+    measure(engine, scoring, Shape::trial(engine, 1.0))
 }
 
 fn measure(engine: Engine, scoring: &Scoring, shape: Shape) -> Result<CellCost, Error> {

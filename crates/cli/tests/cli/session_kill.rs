@@ -54,7 +54,7 @@ fn killed_processes_of_the_paillier_engine_lose_nothing() {
 /// Scores come in portions: kills fall between and into them.
 #[test]
 fn killed_processes_of_the_garbled_engine_lose_nothing() {
-    kill("30", "60", GARBLED, "--format csv", rounds(2));
+    kill("25", "40", GARBLED, "--format csv", rounds(2));
 }
 
 /// Many comparisons finish at once, in portions.

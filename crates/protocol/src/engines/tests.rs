@@ -184,9 +184,8 @@ fn rounds_are_as_estimated() {
         for (count, length, metric) in [
             (1, 20, Metric::Levenshtein),
             (3, 15, Metric::Levenshtein),
-            (4, 60, Metric::Levenshtein),
-            (10, 100, Metric::Levenshtein),
-            (4, 60, scanmatch.clone()),
+            (8, 60, Metric::Levenshtein),
+            (3, 40, scanmatch.clone()),
         ] {
             // The paper's pattern is slow.
             if !matches!(engine, Engine::Garbled | Engine::Shares) && length > 20 {
@@ -230,9 +229,11 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1))]
     #[test]
     fn every_engine_gives_the_plain_score(a in scanpaths(9), b in scanpaths(9)) {
-        for engine in engines() {
-            for metric in metrics().into_iter().chain(measures()) {
-                if engine.can_compute(&metric) {
+        for (at, engine) in engines().into_iter().enumerate() {
+            for (number, metric) in metrics().into_iter().chain(measures()).enumerate() {
+                // The options of paillier share the metrics.
+                let is_paillier = matches!(engine, Engine::Paillier(_));
+                if engine.can_compute(&metric) && (!is_paillier || (number + at) % 2 == 0) {
                     equals_plain_comparison(engine, &metric, &cohort(&a), &cohort(&b));
                 }
             }
@@ -303,10 +304,14 @@ fn extreme_costs_and_lengths_give_the_plain_score() {
             vec![vec![11; 4], vec![]],
         ),
     ];
-    for engine in few_engines() {
-        for metric in &metrics {
-            for (a, b) in &shapes {
-                equals_plain_comparison(engine, metric, &cohort(a), &cohort(b));
+    for (at, engine) in few_engines().into_iter().enumerate() {
+        for (number, metric) in metrics.iter().enumerate() {
+            // One shape for each metric and option of paillier, another for the next.
+            let is_paillier = matches!(engine, Engine::Paillier(_));
+            for (shape, (a, b)) in shapes.iter().enumerate() {
+                if !is_paillier || (number + at) % shapes.len() == shape {
+                    equals_plain_comparison(engine, metric, &cohort(a), &cohort(b));
+                }
             }
         }
     }

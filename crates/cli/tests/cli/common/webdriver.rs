@@ -87,8 +87,17 @@ impl Browser {
 
     /// Types into an element, or gives files to a box for them.
     pub(crate) fn type_into(&self, selector: &str, text: &str) {
-        let element = self.find(selector);
-        self.post(&format!("/element/{element}/value"), &json!({"text": text}));
+        // The page may draw itself anew after the element was found.
+        for _ in 0..5 {
+            let element = self.find(selector);
+            let path = format!("/session/{}/element/{element}/value", self.session);
+            let answer = self.ask("POST", &path, &json!({"text": text}));
+            if answer["error"] != "stale element reference" {
+                assert!(answer["error"].is_null(), "{selector}: {answer}");
+                return;
+            }
+        }
+        panic!("{selector} does not stay");
     }
 
     /// Waits until an expression is true.
@@ -195,8 +204,15 @@ impl Browser {
         self.request("POST", &format!("/session/{}{command}", self.session), body)
     }
 
-    /// One request on a line of its own; the answer's `value`.
+    /// One request that must not fail.
     fn request(&self, method: &str, path: &str, body: &Value) -> Value {
+        let value = self.ask(method, path, body);
+        assert!(value["error"].is_null(), "{method} {path}: {value}");
+        value
+    }
+
+    /// One request on a connection of its own; the answer's `value`.
+    fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
         let body = if body.is_null() {
             String::new()
         } else {
@@ -228,9 +244,7 @@ impl Browser {
         let mut answer = vec![0; length];
         reader.read_exact(&mut answer).unwrap();
         let answer: Value = serde_json::from_slice(&answer).unwrap();
-        let value = &answer["value"];
-        assert!(value["error"].is_null(), "{method} {path}: {value}");
-        value.clone()
+        answer["value"].clone()
     }
 }
 

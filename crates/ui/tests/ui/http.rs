@@ -1,6 +1,5 @@
 //! A server, and plain HTTP over sockets, so that no client hides or adds a header.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a test's helpers may fail the test
-#![allow(dead_code)] // each test file uses some of it
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

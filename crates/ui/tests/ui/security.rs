@@ -1,9 +1,7 @@
 //! Who may ask the page's server, and what it refuses.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test's helpers may fail the test
 
-mod http;
-
-use http::Running;
+use crate::http::Running;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};

@@ -1,9 +1,7 @@
 //! Comparisons on this machine, as the page starts and cancels them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test's helpers may fail the test
 
-mod http;
-
-use http::Running;
+use crate::http::Running;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 use veilpath_ui::ServerOptions;

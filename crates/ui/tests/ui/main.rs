@@ -1,0 +1,5 @@
+//! The page's server over HTTP.
+
+mod http;
+mod jobs;
+mod security;
