@@ -318,8 +318,9 @@ const MAX_COST_BYTES: u64 = 36 << 20;
 /// Bytes of each pair of letters of the alphabet: in the table of inputs and in the one that is looked up.
 const PAIR_OF_LETTERS_BYTES: u64 = 24;
 
-/// Bytes of all lists of numbers that are computed at the same time.
+/// Bytes of all lists of numbers that are computed at the same time, and of one of their numbers.
 const LISTS_BYTES: u64 = 96 << 20;
+const LISTED_NUMBER_BYTES: u64 = 1536;
 
 /// Numbers that are kept for each letter of the alphabet and each pair of a portion.
 const NUMBERS_PER_LETTER: u64 = 6;
@@ -345,8 +346,9 @@ pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSiz
     };
     let per_letter = per_letter.saturating_add(PAIR_OF_LETTERS_BYTES * (letters as u64).pow(2));
     let Some(cell) = on_shares.cell else {
+        let lists = pairs.saturating_mul(LISTED_NUMBER_BYTES * letters as u64);
         return per_letter
-            .saturating_add(LISTS_BYTES)
+            .saturating_add(lists.min(LISTS_BYTES))
             .saturating_add(WORKING_BYTES);
     };
     let all = size.host.letters.saturating_add(size.join.letters);
