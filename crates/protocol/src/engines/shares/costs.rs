@@ -323,7 +323,13 @@ const LISTS_BYTES: u64 = 96 << 20;
 const LISTED_NUMBER_BYTES: u64 = 1536;
 
 /// Numbers that are kept for each letter of the alphabet and each pair of a portion.
-const NUMBERS_PER_LETTER: u64 = 6;
+fn numbers_per_letter(method: Method) -> u64 {
+    match method {
+        Method::Matrix { .. } => 0,
+        Method::Farthest { .. } => 2,
+        Method::Recurrence(_) => 6,
+    }
+}
 
 /// Bytes of a position while its differences become a result.
 const POSITION_BYTES: u64 = 200;
@@ -340,10 +346,8 @@ pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSiz
     let limits = PortionLimits::new(on_shares.cell.as_ref(), letters, TreeLevels::Four);
     let pairs = size.pairs.min(limits.pairs as u64);
     // Numbers for each letter of the alphabet: a side's own, and those of a portion's pairs.
-    let per_letter = match on_shares.method {
-        Method::Matrix { .. } => 0,
-        _ => pairs.saturating_mul(NUMBERS_PER_LETTER * 8 * letters as u64),
-    };
+    let numbers = 8 * numbers_per_letter(on_shares.method) * letters as u64;
+    let per_letter = pairs.saturating_mul(numbers);
     let per_letter = per_letter.saturating_add(PAIR_OF_LETTERS_BYTES * (letters as u64).pow(2));
     let Some(cell) = on_shares.cell else {
         let lists = pairs.saturating_mul(LISTED_NUMBER_BYTES * letters as u64);
