@@ -191,13 +191,16 @@ pub(crate) async fn largest(
     width: usize,
 ) -> Result<Words, MpcError> {
     let mask = mask(width + 1);
+    // The first step compares as often as all others together, so that both directions need as many transfers.
+    let mut first_sender = 0;
     while lists.iter().any(|list| list.len() > 1) {
         let pairs = || lists.iter().flat_map(|list| list.chunks_exact(2));
         let mut differences = Zeroizing::new(Vec::with_capacity(pairs().count()));
         differences.extend(pairs().map(|pair| pair[1].wrapping_sub(pair[0]) & mask));
-        let demand: Demand = gates.clamp_demand(differences.len(), width, 0);
+        let demand: Demand = gates.clamp_demand(differences.len(), width, first_sender);
         gates.rounds.reserve(demand).await;
-        let raised = gates.clamp(&differences, width, 0).await?;
+        let raised = gates.clamp(&differences, width, first_sender).await?;
+        first_sender = 1;
         let mut raised = raised.iter();
         for list in &mut lists {
             *list = words(list.chunks(2).map(|pair| match pair {

@@ -111,6 +111,7 @@ impl SharesSession {
                 Ok(halves)
             },
         )?;
+        self.pool.borrow_mut().erase_surplus()?;
         Ok(halves.to_vec())
     }
 
