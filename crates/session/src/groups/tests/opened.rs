@@ -8,7 +8,7 @@ use crate::digests::journal_id;
 use crate::journal::Journal;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
-use veilpath_protocol::GroupQuestion;
+use veilpath_protocol::{GroupQuestion, KeySize, PaillierOptions};
 
 const QUESTIONS: [&str; 10] = [
     "mean",
@@ -178,6 +178,14 @@ fn only_the_answer_is_opened() {
     for engine in [Engine::Garbled, Engine::Shares] {
         assert_only_the_answer(engine, &QUESTIONS);
     }
+}
+
+/// Also if the host has masked numbers of pairs.
+#[test]
+fn paillier_opens_only_the_answer() {
+    let options = PaillierOptions::new(KeySize::Bits512, true).unwrap();
+    let questions = ["mean", "groups,published", "test:sites,30"];
+    assert_only_the_answer(Engine::Paillier(options), &questions);
 }
 
 fn assert_only_the_answer(engine: Engine, questions: &[&str]) {
