@@ -188,7 +188,16 @@ def test_of_sites(between, within):
     for index in range(PERMUTATIONS):
         order = Stream(TEST, index).permutation(len(sites))
         null.append(difference(scores, same([sites[n] for n in order])))
-    return {"value": float(observed), "p": p_value(observed, null)}
+    drawn = []
+    for index in range(RESAMPLES):
+        draws = Stream(BOOTSTRAP, index).draws([range(first), range(first, len(sites))])
+        times = np.bincount(draws, minlength=len(sites))
+        drawn.append(drawn_difference(scores, same(sites), (times, times)))
+    return {
+        "value": float(observed),
+        "p": p_value(observed, null),
+        "interval": interval(drawn),
+    }
 
 
 def classification(sample):
@@ -234,7 +243,13 @@ def classification(sample):
         if not sample.pool:
             second = [numbers[1][n] for n in stream.permutation(len(numbers[1]))]
         null.append(right(first, second))
+    drawn = []
+    for index in range(RESAMPLES):
+        times = sample.times(index, True)[0]
+        weights = [times[one] for one, _ in neighbours]
+        drawn.append(accuracy_score(own, given, sample_weight=weights))
     return {
+        "interval": interval(drawn),
         "given": given,
         "rate": accuracy_score(own, given),
         "p": p_value(right(*numbers), null),
@@ -250,33 +265,49 @@ def means(sample):
         by_stimulus[row["stimulus"]].append(row["similarity"])
     share = 2 if sample.pool else 1
     everything = [one for numbers in by_stimulus.values() for one in numbers]
-    drawn = []
-    for index in range(RESAMPLES):
-        times = sample.times(index, False)
-        weights = [
-            int(times[0][sample.ids[0].index(row["a"])])
-            * int(times[1][sample.ids[1].index(row["b"])])
-            for row in sample.rows
-        ]
-        drawn.append(np.average([row["similarity"] for row in sample.rows], weights=weights))
+    times = [sample.times(index, False) for index in range(RESAMPLES)]
+
+    def drawn_means(rows):
+        means = []
+        for first, second in times:
+            weights = [
+                int(first[sample.ids[0].index(row["a"])])
+                * int(second[sample.ids[1].index(row["b"])])
+                for row in rows
+            ]
+            means.append(np.average([row["similarity"] for row in rows], weights=weights))
+        return interval(means)
+
+    rows = {name: [row for row in sample.rows if row["stimulus"] == name] for name in by_stimulus}
     return {
         "all": np.mean(everything),
         "pairs": len(everything) // share,
-        "interval": interval(drawn),
+        "interval": drawn_means(sample.rows),
         "stimuli": {name: np.mean(numbers) for name, numbers in by_stimulus.items()},
+        "intervals": {name: drawn_means(rows[name]) for name in by_stimulus},
     }
 
 
 def group_means(sample):
     cells = {}
+    times = [sample.times(index, True) for index in range(RESAMPLES)]
     for row in sample.names:
         for column in sample.names:
             chosen = []
-            for (a, b), score in sample.scores.items():
+            for a, b in sample.scores:
                 found = (sample.groups[0][a], sample.groups[1][b])
                 if found == (row, column) or sample.pool and found == (column, row):
-                    chosen.append(score)
-            cells[f"{row},{column}"] = {"mean": float(mean(chosen)), "count": len(chosen)}
+                    chosen.append((a, b))
+            values = [float(sample.scores[pair]) for pair in chosen]
+            drawn = [
+                np.average(values, weights=[int(first[a]) * int(second[b]) for a, b in chosen])
+                for first, second in times
+            ]
+            cells[f"{row},{column}"] = {
+                "mean": float(mean(sample.scores[pair] for pair in chosen)),
+                "count": len(chosen),
+                "interval": interval(drawn),
+            }
     return cells
 
 

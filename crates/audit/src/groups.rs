@@ -30,7 +30,7 @@ pub struct GroupTranscripts {
     /// What the distinguisher found.
     #[serde(flatten)]
     pub seen: Transcripts,
-    /// Pearson's statistic of the bytes of kept shares: 255 ± 23 if they are uniform.
+    /// Pearson's statistic of the bytes of kept halves and shares: 255 ± 23 if they are uniform.
     pub kept_chi_square: f64,
 }
 
@@ -41,6 +41,9 @@ const PARTICIPANTS: usize = 4;
 const LENGTH: usize = 5;
 
 const LETTERS: u32 = 4;
+
+/// The bits of a half: those of the largest Levenshtein distance.
+const HALF_BITS: u32 = LENGTH.ilog2() + 1;
 
 /// The coins of permutations, which both sides know.
 const COINS: [u8; 32] = [11; 32];
@@ -84,13 +87,14 @@ pub(crate) fn look_with(
         let spec = spec(engine, question, fixed.alphabet);
         let others = with_equal_answers(&spec, seen_by, &fixed, rng)?;
         let mut transcripts = Vec::new();
-        let mut kept = Vec::new();
+        let (mut halves, mut shares) = (Vec::new(), Vec::new());
         for input in shuffled_inputs(runs, rng) {
             let (host, join) = by_role(seen_by, &fixed, &others[input]);
             let [mut host, mut join] = run(&spec, question, host, join)?;
             let (own, other) = by_role(seen_by, &mut host, &mut join);
             flaw(own, other);
-            kept.extend(own.share_bits());
+            halves.extend(own.half_bits());
+            shares.extend(own.share_bits());
             let mut seen = std::mem::take(&mut own.received);
             seen.extend(bytes(&own.halves));
             seen.extend(bytes(&own.shares));
@@ -104,13 +108,19 @@ pub(crate) fn look_with(
             engine: engine.name(),
             question: question.to_string(),
             seen: judge(seen_by, &transcripts),
-            kept_chi_square: uniform(&packed(&kept)),
+            kept_chi_square: uniform(&[packed(&halves), packed(&shares)].concat()),
         })
     };
     Ok([look(Role::Host, &mut rng)?, look(Role::Join, &mut rng)?])
 }
 
 impl View {
+    /// The bits of all halves that can be anything.
+    fn half_bits(&self) -> impl Iterator<Item = bool> + '_ {
+        let halves = self.halves.iter();
+        halves.flat_map(|half| (0..HALF_BITS).map(move |bit| half >> bit & 1 == 1))
+    }
+
     /// The bits of all shares that can be anything.
     fn share_bits(&self) -> impl Iterator<Item = bool> + '_ {
         let both = self.shares.iter().zip(&self.used);

@@ -1,5 +1,7 @@
 //! The document for a data protection officer: what a plan computes, who learns what, and what holds it in bounds.
 
+mod metric;
+
 use crate::{MetricName, Policy};
 use veilpath_protocol::{Engine, EngineChoice, GroupQuestion, Reveal, RevealTo};
 use veilpath_report::document::{Block, Document, Section};
@@ -97,6 +99,12 @@ impl Writer<'_> {
         question.is_some_and(GroupQuestion::publishes_groups)
     }
 
+    /// Whether the answer names a group for every single scanpath of the host.
+    fn about_scanpaths(&self) -> bool {
+        let question = self.plan.reveal.group_question();
+        question.is_some_and(GroupQuestion::names_scanpaths)
+    }
+
     /// Whether scanpaths stay where they are.
     fn is_protected(&self) -> bool {
         self.plan.engine.representative() != Engine::Plain
@@ -146,49 +154,11 @@ impl Writer<'_> {
     }
 
     fn computed(&self) -> Vec<Block> {
-        let metric = match self.plan.metric {
-            MetricName::Levenshtein => {
-                "The distance of two scanpaths is the smallest number of letters that must be inserted, removed or replaced to turn one into the other (Levenshtein)."
-            }
-            MetricName::NeedlemanWunsch => {
-                "Two scanpaths are aligned from beginning to end; different and missing letters have costs (Needleman–Wunsch)."
-            }
-            MetricName::SmithWaterman => {
-                "The most similar parts of two scanpaths are found; equal letters have a reward, different and missing ones a penalty (Smith–Waterman)."
-            }
-            MetricName::ScanMatch => {
-                "Two scanpaths are aligned so that places near each other count as similar; a score of 1 means equal (ScanMatch)."
-            }
-            MetricName::SequenceScore => {
-                "The longest sequence of places that both scanpaths visit in the same order is divided by the length of the longer scanpath (Sequence Score)."
-            }
-            MetricName::Dtw => {
-                "Both scanpaths are walked along at once, at the speeds at which they stay nearest to each other; the distances along this walk are added up (dynamic time warping)."
-            }
-            MetricName::Frechet => {
-                "Both scanpaths are walked along at once, at the speeds at which they stay nearest to each other; the score is the longest distance of this walk (discrete Fréchet distance)."
-            }
-            MetricName::Hausdorff => {
-                "The score is the largest distance from a place in one scanpath to the nearest place in the other (Hausdorff distance)."
-            }
-            MetricName::Crqa => {
-                "It is counted how often, and in which patterns, two scanpaths visit the same places (cross-recurrence)."
-            }
-            MetricName::ScaSim => {
-                "The score is the time that two scanpaths spend at different places (ScaSim)."
-            }
-            MetricName::MultiMatch => {
-                "The eye movements of two scanpaths are aligned and compared in shape, direction, length, position and duration (MultiMatch)."
-            }
-            MetricName::SubsMatch => {
-                "It is compared how often short sequences of places occur in two scanpaths (SubsMatch)."
-            }
-        };
         vec![
             paragraph(
                 "Both institutions have recordings of where participants looked on pictures. Each turns its own recordings into scanpaths: sequences of letters for the places that a participant looked at. The scanpaths of one institution are then compared with those of the other.",
             ),
-            paragraph(metric),
+            paragraph(metric::in_words(self.plan.metric)),
             paragraph(self.answer()),
         ]
     }
@@ -220,8 +190,11 @@ impl Writer<'_> {
             Some(AnswerKind::PublishedTestGroups) => {
                 "The answer is one number and its p-value: whether scanpaths are more alike within a group of participants than between groups. No score of a single pair is disclosed. Both institutions have agreed to tell each other who belongs to which group."
             }
+            Some(AnswerKind::Nearest) if self.about_scanpaths() => {
+                "The answer says, for each scanpath of the institution that hosts the session, to which group most of the similar scanpaths of the other institution belong. No score of a single pair is disclosed."
+            }
             Some(AnswerKind::Nearest) => {
-                "The answer says to which group the most similar scanpaths of the other institution belong, for each scanpath or as the share of correct assignments."
+                "The answer is one number: for how many scanpaths of the institution that hosts the session most of the similar scanpaths of the other institution belong to the same group. No score of a single pair is disclosed, nor who belongs to which group."
             }
             Some(AnswerKind::Histogram) => {
                 "The answer is how many pairs have scores in each of some ranges. Small counts are suppressed."
@@ -257,8 +230,11 @@ impl Writer<'_> {
         let question = self.plan.reveal.group_question();
         if self.publishes_groups() {
             items.push("each tells the other the group of every single participant; with a group such as \"patients\" that is information about health".into());
-        } else if question.is_some_and(GroupQuestion::needs_groups) {
-            items.push("both see the names and sizes of the groups".into());
+        } else if let Some(question) = question.filter(|it| it.needs_groups()) {
+            items.push(match question.sides_with_groups() {
+                [true, true] => "both see the names and sizes of the groups".into(),
+                _ => "the institution that hosts the session sees the names and sizes of the other one's groups".into(),
+            });
         }
         items.push(match self.plan.engine.representative() {
             Engine::Plain => {
@@ -307,9 +283,17 @@ impl Writer<'_> {
             }
         };
         // With these engines nobody learns anything about single pairs, so comparisons are not counted.
-        let uncounted = self.about_groups() && self.plan.engine.representative().has_halves();
+        let about_scanpaths = self.about_scanpaths();
+        let has_halves = self.plan.engine.representative().has_halves();
+        let uncounted = self.about_groups() && has_halves && !about_scanpaths;
+        let counts_as_one = match about_scanpaths && has_halves {
+            true => {
+                "; the answer counts as one comparison of each scanpath of the institution that hosts the session"
+            }
+            false => "",
+        };
         let comparisons = (!uncounted).then(|| {
-            format!("over all sessions with one partner, every scanpath is compared {comparisons}")
+            format!("over all sessions with one partner, every scanpath is compared {comparisons}{counts_as_one}")
         });
         let mut items: Vec<String> = comparisons.into_iter().collect();
         items.push(
@@ -327,8 +311,15 @@ impl Writer<'_> {
             ),
         );
         if self.about_groups() {
+            let (about, of) = match about_scanpaths {
+                true => (
+                    "the answer is about single scanpaths of the institution that hosts the session, and about at least",
+                    "the other",
+                ),
+                false => ("an answer is about at least", "each institution"),
+            };
             items.push(format!(
-                "if both follow the protocol, an answer is about at least {} participants of each institution, also in combination with earlier answers for the same partner; a larger minimum of the partner takes precedence",
+                "if both follow the protocol, {about} {} participants of {of}, also in combination with earlier answers for the same partner; a larger minimum of the partner takes precedence",
                 policy.minimum_group()
             ));
             items.push(format!(
@@ -367,10 +358,10 @@ impl Writer<'_> {
             "recordings and scanpaths are personal data: eye movements can identify people and say something about their health".to_string(),
             "ids are personal data, and so are pseudonyms, which other knowledge may link to a person".into(),
         ];
-        items.push(match (self.kind(), self.about_groups()) {
-            (Some(AnswerKind::Nearest), _) => "the group that a single scanpath resembles is information about a single person".into(),
-            (_, false) => "scores or bits of single pairs are information about single people, at both institutions; many of them together say more than each alone".into(),
-            (_, true) => "whether answers about groups are still personal data depends on the groups and on what else is known, and has to be judged in each case".into(),
+        items.push(match self.about_groups() {
+            _ if self.about_scanpaths() => "the group that a single scanpath resembles is information about a single person".into(),
+            false => "scores or bits of single pairs are information about single people, at both institutions; many of them together say more than each alone".into(),
+            true => "whether answers about groups are still personal data depends on the groups and on what else is known, and has to be judged in each case".into(),
         });
         if self.publishes_groups() {
             items.push("the group of a participant is personal data, and after the session both institutions have it, under the ids or pseudonyms above; publishing it cannot be undone".into());
@@ -404,16 +395,14 @@ impl Writer<'_> {
                 "Your recording does not leave our institution. It is compared under encryption, so that the partner does not see where you looked"
             }
         };
-        let answer = match (self.kind(), self.about_groups()) {
-            (Some(AnswerKind::Nearest), _) => {
-                "What is disclosed is which group the recordings that resemble yours belong to, or only how often that is your own group"
+        let answer = match self.about_groups() {
+            _ if self.about_scanpaths() => {
+                "What is disclosed is which group the recordings that resemble yours belong to"
             }
-            (_, true) => {
+            true => {
                 "Only results about groups of participants are disclosed, and no result about you alone"
             }
-            (_, false) => {
-                "What is disclosed are results about pairs of recordings, including yours"
-            }
+            false => "What is disclosed are results about pairs of recordings, including yours",
         };
         let lengths = match self.plan.pad_to {
             None => ", and how many places are in each",

@@ -180,7 +180,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Refuses, before it connects, what the policy does not allow.
+    /// Refuses what the policy does not allow now: before it connects, and again when the other side has connected.
     fn refuse_forbidden(&self, partners: &[Fingerprint]) -> Result<(), Error> {
         let options = self.options;
         let Some(policy) = &options.policy else {
@@ -335,6 +335,11 @@ impl<'a> Side<'a> {
         let (mut session, theirs) = self.open(channel, peer.fingerprint)?;
         self.report_peer(peer, PeerEvent::Connected);
         let _prepared = prepare(&mut session)?;
+        // A host may have waited beyond the policy's last day.
+        if let Err(error) = self.refuse_forbidden(&[peer.fingerprint]) {
+            session.decline(DeclineReason::LocalProblem);
+            return Err(error);
+        }
         let proposal = match self.propose(&theirs) {
             Ok(proposal) => proposal,
             Err(error) if self.options.cohort.fails_without_peer(self.role) => {

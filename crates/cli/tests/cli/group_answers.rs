@@ -3,6 +3,7 @@
 
 use crate::common::pair::{Pair, Side};
 use crate::common::{Folder, Ran};
+use serde_json::Value;
 
 fn words(call: &str) -> Vec<&str> {
     call.split(' ').collect()
@@ -150,6 +151,80 @@ fn every_answer_of_a_rehearsal_equals_the_one_in_the_clear() {
     ran.ok();
     folder.run(&words("report test.json -o test.html")).ok();
     assert!(folder.read("test.html").contains("permutation"));
+}
+
+/// SciPy and scikit-learn confirm the numbers of `veilpath stats`. So they confirm the answers in the clear that private ones are compared
+/// with, which other code computes.
+#[test]
+fn answers_in_the_clear_are_those_of_veilpath_stats() {
+    let folder = Folder::new();
+    cohorts(&folder);
+    for (files, name) in [
+        ("a.csv a.csv", "within-a.json"),
+        ("b.csv b.csv", "within-b.json"),
+        ("a.csv b.csv", "between.json"),
+    ] {
+        let call = format!("compare {files} -q -o {name}");
+        folder.run(&words(&call)).ok();
+    }
+    let first_answer = |call: String| folder.run(&words(&call)).json()["answers"][0].clone();
+    let both = |question: &str| {
+        let files = match question {
+            "test:sites" => "within-a.json within-b.json between.json",
+            _ => "between.json",
+        };
+        let reveal = match question {
+            "mean" => "mean:overall".into(),
+            "test:sites" | "test:groups" => format!("{question},199"),
+            other => other.to_string(),
+        };
+        [
+            format!("compare a.csv b.csv --reveal {reveal} --format json"),
+            format!(
+                "stats {files} --groups all.csv --answer {question} --permutations 199 --resamples 0 --format json"
+            ),
+        ]
+        .map(first_answer)
+    };
+    // Rounded to 14 bits before they are opened.
+    let close = |one: &Value, other: &Value| {
+        let [one, other] = [one, other].map(|it| it.as_f64().unwrap());
+        assert!((one - other).abs() <= 1.0 / 8192.0, "{one} and {other}");
+    };
+    let [revealed, stats] = both("mean");
+    close(&revealed["means"][0]["mean"], &stats["means"][0]["mean"]);
+    assert_eq!(revealed["means"][0]["pairs"], stats["means"][0]["pairs"]);
+    let [revealed, stats] = both("groups");
+    for key in ["output", "rows", "columns", "counts"] {
+        assert_eq!(revealed[key], stats[key], "{key}");
+    }
+    for (row, column) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+        close(
+            &revealed["means"][row][column],
+            &stats["means"][row][column],
+        );
+    }
+    for question in ["test:groups", "test:sites"] {
+        let [revealed, stats] = both(question);
+        close(&revealed["value"], &stats["value"]);
+        for key in ["p_value", "permutations", "question"] {
+            assert_eq!(revealed[key], stats[key], "{question}: {key}");
+        }
+    }
+    let [revealed, stats] = both("nearest:5");
+    let labels = |answer: &Value| -> Vec<[Value; 2]> {
+        let labels = answer["labels"].as_array().unwrap().iter();
+        let label = |it: &Value| ["scanpath", "majority"].map(|key| it[key].clone());
+        labels.map(label).collect()
+    };
+    assert_eq!(labels(&revealed), labels(&stats));
+    assert_eq!(labels(&stats).len(), 12);
+    let [revealed, stats] = both("nearest:5,rate");
+    for key in ["right", "scanpaths", "groups"] {
+        assert_eq!(revealed[key], stats[key], "{key}");
+    }
+    let [revealed, stats] = both("histogram:4");
+    assert_eq!(revealed["bins"], stats["bins"]);
 }
 
 /// The other side learns that it is refused, but no sizes.

@@ -156,6 +156,7 @@ fn lengths_may_be_hidden() {
     let (a, b) = (cohort(3, 0..7, 0, 5), cohort(3, 0..7, 0, 6));
     let questions = ["mean:overall", "test:sites,20", "nearest:2"];
     let engines = [Engine::Garbled, Engine::Shares];
+    let mut cases = Vec::new();
     for (number, metric) in metrics().iter().enumerate() {
         // Everything in turn.
         for (question, engine) in [(number, number / 2), (number + 1, number / 2 + 1)] {
@@ -168,8 +169,19 @@ fn lengths_may_be_hidden() {
             let case = format!("{question} by {engine:?} and {metric:?}");
             let expected = expected(&spec, &a, &b).unwrap_or_else(|e| panic!("{case}: {e}"));
             assert_eq!(found(&spec, &a, &b).unwrap(), expected, "{case}");
+            cases.push((question, engine));
         }
     }
+    assert!(
+        questions
+            .iter()
+            .all(|it| cases.iter().any(|case| case.0 == *it))
+    );
+    assert!(
+        engines
+            .iter()
+            .all(|it| cases.iter().any(|case| case.1 == *it))
+    );
 }
 
 #[test]

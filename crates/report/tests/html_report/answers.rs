@@ -46,6 +46,49 @@ fn drawings_have_names_and_tables() {
     assert_eq!(ids.len(), drawings);
 }
 
+/// Private answers have no intervals, confusion matrix or null distribution, and no group of a host's scanpath.
+#[test]
+fn private_answers_are_shown_without_what_they_do_not_have() {
+    let coins = "c0".repeat(32);
+    let mut answers = every_answer();
+    for answer in &mut answers {
+        match answer {
+            GroupAnswer::StimulusMeans(means) => {
+                means.means.iter_mut().for_each(|it| it.interval = None);
+            }
+            GroupAnswer::Means(means) => means.intervals.clear(),
+            GroupAnswer::Test(test) => {
+                (test.interval, test.null, test.seed) = (None, None, None);
+                test.coins = Some(coins.clone());
+            }
+            GroupAnswer::NearestLabels(labels) => {
+                labels.labels.iter_mut().for_each(|it| it.group = None);
+            }
+            GroupAnswer::NearestRate(rate) => {
+                rate.confusion.clear();
+                (rate.interval, rate.p_value) = (None, None);
+                (rate.permutations, rate.seed) = (None, None);
+            }
+            GroupAnswer::Histogram(_) => {}
+        }
+    }
+    let groups = groups_of(with(answers));
+    let drawings = groups.matches("<svg").count();
+    assert_eq!(drawings, 3, "two matrices and a histogram");
+    for absent in ["Null distribution", "Permutation test", "95 %"] {
+        assert!(!groups.contains(absent), "{absent}");
+    }
+    for shown in [
+        coins.as_str(),
+        "31 right",
+        "52.5 %",
+        "those of fewer than 5 participants of a side",
+        "p = 0.0312",
+    ] {
+        assert!(groups.contains(shown), "{shown} in {groups}");
+    }
+}
+
 #[test]
 fn names_in_answers_are_escaped() {
     let evil = "</title></script><script>alert(1)</script><img src=x>\"'&";

@@ -35,7 +35,7 @@
 //! **Durability.** [`DisclosureLedger::check`] counts nothing. [`DisclosureLedger::charge`] checks again and writes, durably,
 //! and must be called before the first message that opens anything.
 //!
-//! **Withdrawal.** A participant who withdraws must not be in later answers, and the difference between answers with and without
+//! **Withdrawal.** A participant who withdraws must not be in later answers, about groups or pairs, and the difference between answers with and without
 //! this participant is about one person. [`DisclosureLedger::withdraw`] allows it, for this participant alone; whoever calls it
 //! enters it into the record.
 //!
@@ -77,6 +77,8 @@ pub struct AnswerRequest<'a> {
     pub overall: bool,
     /// `k`, where the answer is the majority among the `k` nearest.
     pub nearest: Option<u32>,
+    /// Whether it depends on the groups of this side's participants, if its kind is one that can.
+    pub by_group: bool,
     /// Whether scanpaths of the same stimulus are compared, and not all with all.
     pub by_stimulus: bool,
     /// How many numbers of it are about the same scanpath of this side.
@@ -136,6 +138,7 @@ impl<'a> AnswerRequest<'a> {
             kind: AnswerKind::Nearest,
             overall: true,
             nearest: None,
+            by_group: true,
             by_stimulus: false,
             counts_as: 0,
         }
@@ -151,6 +154,7 @@ impl<'a> AnswerRequest<'a> {
             kind,
             overall: parameters == "overall",
             nearest: nearest.filter(|_| kind == AnswerKind::Nearest),
+            by_group: true,
             by_stimulus: false,
             counts_as: 1,
         })
@@ -262,7 +266,10 @@ impl DisclosureLedger {
         asked: &AnswerRequest<'_>,
         members: &[GroupMember],
     ) -> Result<Answer, DisclosureRefusal> {
-        let cells = file::Cells::of(asked.kind, asked.overall);
+        let cells = match file::Cells::of(asked.kind, asked.overall) {
+            file::Cells::Groups if !asked.by_group => file::Cells::One,
+            cells => cells,
+        };
         if cells == file::Cells::Groups && members.iter().any(|it| it.group.is_none()) {
             return Err(DisclosureRefusal::NoGroups);
         }
@@ -315,6 +322,11 @@ fn allow(
         });
     }
     let withdrawn = &disclosed.withdrawn;
+    let in_answer = answer.cohort.keys().filter(|it| withdrawn.contains(*it));
+    let participants = in_answer.count() as u64;
+    if participants > 0 {
+        return Err(DisclosureRefusal::Withdrawn { participants });
+    }
     let minimum = limits.minimum_group;
     let too_few = |smallest: Option<u64>| smallest.filter(|&it| it < u64::from(minimum));
     let alone = [&answer];
@@ -334,11 +346,6 @@ fn allow(
                 is_charged: false,
             }),
         };
-    }
-    let in_answer = answer.cohort.keys().filter(|it| withdrawn.contains(*it));
-    let participants = in_answer.count() as u64;
-    if participants > 0 {
-        return Err(DisclosureRefusal::Withdrawn { participants });
     }
     if answer.cells == file::Cells::Ranges {
         let histograms = earlier.iter().filter(|it| it.cells == file::Cells::Ranges);

@@ -1,8 +1,9 @@
 mod brute_force;
 mod histograms_and_sizes;
+mod nearest;
+mod withdrawal;
 
 use super::*;
-use crate::{RecordEntry, SignedRecord};
 
 struct Fixture {
     folder: tempfile::TempDir,
@@ -62,6 +63,7 @@ fn asked(number: u8, kind: AnswerKind) -> AnswerRequest<'static> {
         kind,
         overall: true,
         nearest: None,
+        by_group: true,
         by_stimulus: false,
         counts_as: 1,
     }
@@ -136,6 +138,7 @@ fn small_cells_are_refused() {
         kind: mean,
         overall: false,
         nearest: None,
+        by_group: true,
         by_stimulus: false,
         counts_as: 1,
     };
@@ -248,43 +251,6 @@ fn different_weights_tell_participants_apart() {
     assert_eq!(other.ask(2, AnswerKind::TestSites, &all), Ok(2));
 }
 
-#[test]
-fn the_larger_minimum_holds_and_the_nearest_are_as_many() {
-    let fixture = Fixture::new();
-    let limits = DisclosureLimits::new(5, 8, 20);
-    let answer = |nearest| AnswerRequest {
-        overall: false,
-        nearest,
-        ..asked(1, AnswerKind::Nearest)
-    };
-    let few = fixture.ask_for(&answer(Some(7)), &members(0..40), limits);
-    let expected = DisclosureRefusal::FewNearest {
-        nearest: 7,
-        minimum: 8,
-    };
-    assert_eq!(few, Err(expected));
-    assert!(matches!(
-        fixture.ask_for(&answer(Some(8)), &members(0..14), limits),
-        Err(DisclosureRefusal::SmallCell {
-            participants: 7,
-            ..
-        })
-    ));
-    assert_eq!(
-        fixture.ask_for(&answer(Some(8)), &members(0..16), limits),
-        Ok(1)
-    );
-    // A smaller group of an earlier answer does not keep others from being asked about later.
-    let fixture = Fixture::new();
-    assert_eq!(fixture.ask(1, AnswerKind::Mean, &members(0..5)), Ok(1));
-    let later = AnswerRequest {
-        agreement: &[2; 32],
-        nearest: None,
-        ..answer(None)
-    };
-    assert_eq!(fixture.ask_for(&later, &members(20..40), limits), Ok(2));
-}
-
 /// Every answer costs one, the same participants with another metric included; an agreement costs once.
 #[test]
 fn the_budget_is_used_up() {
@@ -339,35 +305,6 @@ fn a_charge_checks_again() {
         "{refused}"
     );
     assert_eq!(fixture.ledger().answers().unwrap(), 1);
-}
-
-#[test]
-fn a_withdrawal_is_allowed_and_recorded() {
-    let fixture = Fixture::new();
-    let mean = AnswerKind::Mean;
-    assert_eq!(fixture.ask(1, mean, &members(0..9)), Ok(1));
-    assert_eq!(fixture.ask(2, mean, &members(1..9)), Err(differencing(1)));
-    let withdrawn = ["P0", "P99"].map(String::from);
-    for new in [1, 0] {
-        let found = fixture.ledger().withdraw(&withdrawn).unwrap();
-        let unknown = vec!["P99".to_string()];
-        assert_eq!(found, Withdrawn { new, unknown });
-    }
-    assert_eq!(
-        fixture.ask(2, mean, &members(0..9)),
-        Err(DisclosureRefusal::Withdrawn { participants: 1 })
-    );
-    // Only for this participant.
-    assert_eq!(fixture.ask(2, mean, &members(2..9)), Err(differencing(1)));
-    assert_eq!(fixture.ask(2, mean, &members(1..9)), Ok(2));
-    let owner = Some(fixture.identity.fingerprint());
-    let record = SignedRecord::read(&fixture.state_dir().record(), owner).unwrap();
-    let record = record.unbroken().unwrap();
-    assert_eq!(record.lines.len(), 1);
-    assert!(matches!(
-        &record.lines[0].entry,
-        RecordEntry::Withdrawal(entry) if entry.participants == 1 && entry.partner == fixture.partner
-    ));
 }
 
 #[test]

@@ -122,11 +122,7 @@ pub(crate) fn check_cohort(
     role: Role,
     proposal: &Proposal,
 ) -> Result<(), SessionError> {
-    let [host, join] = question.sides_with_groups();
-    let is_needed = match role {
-        Role::Host => host,
-        Role::Join => join,
-    };
+    let is_needed = question.sides_with_groups()[place_of(role)];
     if is_needed && own_groups(&proposal.cohort).is_none() {
         return Err(UsageError::NoGroups.into());
     }
@@ -180,6 +176,9 @@ impl GroupNegotiation<'_> {
         }
         let answer = AnswerRequest::of(self.agreement, self.proposal.spec.reveal);
         let mut answer = answer.ok_or(InternalError::UnagreedAnswer)?;
+        // The groups of a side that the question does not need play no role, and there may be none.
+        let question = self.proposal.spec.reveal.group_question();
+        answer.by_group = question.is_some_and(|it| it.sides_with_groups()[place_of(role)]);
         let has_stimuli = |labels: &Vec<Label>| labels.iter().any(|it| it.stimulus.is_some());
         answer.by_stimulus = self.proposal.spec.pairs == PairRule::SameStimulus
             && self.labels.iter().all(has_stimuli);
@@ -223,10 +222,7 @@ impl GroupNegotiation<'_> {
 
     /// The sizes of this side's groups, if the question needs them.
     fn own_sizes(&self, question: GroupQuestion) -> Option<GroupSizes> {
-        let own = match self.role {
-            Role::Host => 0,
-            Role::Join => 1,
-        };
+        let own = place_of(self.role);
         let groups =
             own_groups(&self.proposal.cohort).filter(|_| question.sides_with_groups()[own]);
         groups.map(|groups| GroupSizes::of(&self.labels[own], &groups))
@@ -239,10 +235,7 @@ impl GroupNegotiation<'_> {
         channel: &mut dyn Channel,
     ) -> Result<GroupAgreement, SessionError> {
         let role = self.role;
-        let (ours, theirs) = match role {
-            Role::Host => (0, 1),
-            Role::Join => (1, 0),
-        };
+        let (ours, theirs) = (place_of(role), place_of(role.other()));
         let needed = question.sides_with_groups();
         let own_groups = own_groups(&self.proposal.cohort).filter(|_| needed[ours]);
         let part = self.identity.tag("coins", &[self.agreement]);
@@ -360,10 +353,7 @@ impl GroupAgreement {
 impl AgreedGroups {
     /// Takes the labels that the peer has published.
     fn publish(&mut self, role: Role, labels: &[u8]) -> Result<(), SessionError> {
-        let theirs = match role {
-            Role::Host => 1,
-            Role::Join => 0,
-        };
+        let theirs = place_of(role.other());
         let groups = published::decode(labels, &self.labels[theirs], &self.sizes[theirs]);
         self.peer_groups = Some(groups.ok_or(Misbehaviour::InvalidGroups)?);
         Ok(())
@@ -431,6 +421,14 @@ impl GroupTerms {
         sizes
             && self.minimum <= MAX_MINIMUM
             && self.commitment.is_some() == has_commitment(question)
+    }
+}
+
+/// The place of a side in lists of both.
+fn place_of(role: Role) -> usize {
+    match role {
+        Role::Host => 0,
+        Role::Join => 1,
     }
 }
 

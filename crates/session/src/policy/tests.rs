@@ -171,10 +171,27 @@ fn refusals_of_group_answers_name_the_line_they_rest_on() {
         let refused = policy.refuse_disclosure(refusal).err()?;
         Some((refused.forbidden[0].line?, refused.forbidden[0].rule.key()))
     };
-    assert_eq!(line(&policy, &small(6)), Some((1, "minimum_group")));
+    let differencing = |minimum| DisclosureRefusal::Differencing {
+        participants: 1,
+        minimum,
+    };
+    let nearest = |minimum| DisclosureRefusal::FewNearest {
+        nearest: 3,
+        minimum,
+    };
+    for refusal in [small(6), differencing(6), nearest(6)] {
+        assert_eq!(line(&policy, &refusal), Some((1, "minimum_group")));
+        let said = policy.refuse_disclosure(&refusal).unwrap_err().to_string();
+        assert!(
+            said.contains("policy.toml, line 1, minimum_group"),
+            "{said}"
+        );
+    }
     assert_eq!(line(&policy, &budget), Some((2, "answers_per_partner")));
     // The partner's minimum, a default, or no number of the policy.
-    assert_eq!(line(&policy, &small(8)), None);
+    for refusal in [small(8), differencing(8), nearest(8)] {
+        assert_eq!(line(&policy, &refusal), None);
+    }
     let withdrawn = DisclosureRefusal::Withdrawn { participants: 1 };
     assert_eq!(line(&policy, &withdrawn), None);
     let without = parsed(&valid()).unwrap();

@@ -2,7 +2,7 @@
 
 use super::line::{Line, RecordEntry, SessionEntry};
 use super::statement::{Disclosure, Signed, Step};
-use super::verify::{MAX_BYTES, RecordProblem};
+use super::verify::{MAX_BYTES, RecordProblem, SignedRecord};
 use crate::error::{FileProblem, SessionError};
 use crate::state_dir::{self, create_private_dir};
 use crate::{Identity, StateDir};
@@ -67,12 +67,12 @@ impl RecordFile {
         // Locked briefly: several sessions may end at the same time.
         file.lock().map_err(failed)?;
         let content = Content::read(&file, path)?;
+        let last = content.last(path)?;
         if let RecordEntry::Session(session) = &entry
             && content.signed(session.step, &session.disclosure).is_some()
         {
             return Ok(());
         }
-        let last = content.last(path)?;
         let last = last.as_ref().map(|(line, text)| (line.line, *text));
         let mut text = Line::after(last, entry, identity)?.to_text()?;
         text.push('\n');
@@ -135,23 +135,30 @@ impl Content {
         })
     }
 
-    /// The last line. A record that ends in anything else is not continued.
+    /// The last line of an unbroken record; a broken one is not continued. The signature of the last line covers all lines, because each
+    /// has the hash of the line before it. So the other signatures need not be verified here.
     fn last(&self, path: &Path) -> Result<Option<(Line, &str)>, SessionError> {
-        let Some(text) = self.complete.lines().last() else {
+        let (mut previous, mut number) = (None, 0);
+        for text in self.complete.split_terminator('\n') {
+            number += 1;
+            if !Line::is_chained(text, number, previous) {
+                return Err(self.broken(path, number));
+            }
+            previous = Some(text);
+        }
+        let Some(text) = previous else {
             return Ok(None);
         };
-        let number = self.complete.lines().count() as u64;
-        let line = Line::parse(text).filter(|line| line.line == number && line.is_signed());
-        match line {
+        match Line::parse(text).filter(Line::is_signed) {
             Some(line) => Ok(Some((line, text))),
-            None => {
-                let problem = RecordProblem::Changed;
-                let broken = FileProblem::BrokenRecord {
-                    line: number,
-                    problem,
-                };
-                Err(SessionError::file(path, broken))
-            }
+            None => Err(self.broken(path, number)),
         }
+    }
+
+    /// The first problem of a record in which this line does not continue those before it.
+    fn broken(&self, path: &Path, line: u64) -> SessionError {
+        let first = SignedRecord::parse(path, &self.complete, None).problem;
+        let (line, problem) = first.unwrap_or((line, RecordProblem::Changed));
+        SessionError::file(path, FileProblem::BrokenRecord { line, problem })
     }
 }

@@ -128,6 +128,12 @@ impl Line {
         self.previous == hash(previous)
     }
 
+    /// Whether a text starts with this number and the hash of the line before it, as every line does.
+    pub(super) fn is_chained(text: &str, number: u64, previous: Option<&str>) -> bool {
+        let start = format!(r#"{{"line":{number},"previous":"{}","#, hash(previous));
+        text.starts_with(&start)
+    }
+
     /// What the owner signs: the line with an empty signature.
     fn signed_bytes(&self) -> Result<Vec<u8>, SessionError> {
         let unsigned = Self {

@@ -261,6 +261,53 @@ fn a_cut_line_is_replaced_and_a_changed_one_is_not_continued() {
     ));
 }
 
+/// Wherever it is broken, and also for a step that is in it already: a session that resumes must not disclose more.
+#[test]
+fn a_record_that_is_broken_in_the_middle_is_not_continued() {
+    let sides = Sides::with_sessions();
+    let path = sides.directory(Role::Host).record();
+    let text = sides.text(Role::Host);
+    let lines: Vec<&str> = text.lines().collect();
+    let [a, b, c] = lines[..] else { unreachable!() };
+    let changed = |line: &str| line.replacen("\"pairs\":300", "\"pairs\":301", 1);
+    let (first, last) = (changed(a), changed(c));
+    let replaced = Line::after(Some((1, a)), sides.entry(Step::Intent, 7), &sides.host);
+    let replaced = replaced.unwrap().to_text().unwrap();
+    let file = RecordFile::of(Some(&sides.directory(Role::Host)));
+    for broken in [
+        [first.as_str(), b, c].as_slice(),
+        &[b, c],
+        &[a, c],
+        &[b, a, c],
+        &[a, c, b],
+        &[a, a, b, c],
+        &[a, b, c, a],
+        &[a, replaced.as_str(), c],
+        &[a, "", c],
+        &[a, b, last.as_str()],
+    ] {
+        let broken = joined(broken);
+        let (line, problem) = problem(&broken).unwrap();
+        std::fs::write(&path, &broken).unwrap();
+        for number in [2, 3] {
+            let error = file.append(sides.entry(Step::Intent, number), &sides.host);
+            let Err(SessionError::File {
+                problem:
+                    FileProblem::BrokenRecord {
+                        line: at,
+                        problem: found,
+                    },
+                ..
+            }) = error
+            else {
+                unreachable!("{error:?}")
+            };
+            assert_eq!((at, found), (line, problem));
+        }
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), broken);
+    }
+}
+
 #[test]
 fn a_cut_off_tail_shows_in_the_partners_copy() {
     let sides = Sides::with_sessions();

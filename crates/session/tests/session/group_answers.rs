@@ -219,6 +219,24 @@ fn participants_are_in_one_histogram() {
     ));
 }
 
+/// The groups of the joining side are assigned to the host's scanpaths, whose own groups play no role.
+#[test]
+fn a_host_without_groups_learns_the_nearest() {
+    for to in [RevealTo::Both, RevealTo::Join] {
+        let mut world = world(Engine::Shares, "nearest:5", 3);
+        for proposal in &mut world.proposals {
+            proposal.spec.reveal_to = to;
+        }
+        for entry in &mut world.proposals[0].cohort.entries {
+            entry.group = None;
+        }
+        let [_, join] = world.run_through(i64::MAX).0.map(Result::unwrap);
+        let join = join.outcome.answers.into_iter().next().unwrap();
+        assert_eq!(join, oracle(&world, &join));
+        assert_eq!(world.disclosed(0), 1);
+    }
+}
+
 #[test]
 fn one_side_alone_may_get_the_answer() {
     for to in [RevealTo::Host, RevealTo::Join] {

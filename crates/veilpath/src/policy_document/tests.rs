@@ -9,6 +9,7 @@ fn plans() -> Vec<DocumentPlan> {
     for engine in [
         EngineChoice::Auto,
         Engine::Garbled.into(),
+        Engine::Shares.into(),
         paillier.into(),
         Engine::Plain.into(),
     ] {
@@ -17,11 +18,13 @@ fn plans() -> Vec<DocumentPlan> {
                 ("score", None),
                 ("threshold:3", Some(50)),
                 ("mean", None),
+                ("mean:overall", None),
                 ("groups", Some(50)),
                 ("test:groups", None),
                 ("groups,published", None),
                 ("test:groups,99,published", None),
                 ("test:sites,99", None),
+                ("nearest:5", None),
                 ("nearest:5,rate", None),
                 ("histogram:20", None),
             ] {
@@ -71,5 +74,53 @@ fn a_document_is_two_pages_and_claims_no_anonymity() {
             text.contains("neither sees a scanpath of the other"),
             protects
         );
+    }
+}
+
+/// The nearest of single scanpaths are about single people; all other answers about groups are about at least the minimum.
+#[test]
+fn only_answers_about_groups_are_said_to_be_about_several() {
+    let policy = Policy::parse(Path::new("policy.toml"), POLICY_EXAMPLE).unwrap();
+    for plan in plans() {
+        let mut text = Vec::new();
+        policy_document(&policy, &plan)
+            .write_markdown(&mut text)
+            .unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let reveal = plan.reveal.to_string();
+        let about_scanpaths = reveal == "nearest:5";
+        let about_groups = plan.reveal.group_question().is_some();
+        let counted = !about_groups || !plan.engine.representative().has_halves();
+        for (said, expected) in [
+            (
+                "an answer is about at least 5 participants of each institution",
+                about_groups && !about_scanpaths,
+            ),
+            (
+                "no result about you alone",
+                about_groups && !about_scanpaths,
+            ),
+            (
+                "about single scanpaths of the institution that hosts the session, and about at least 5 participants of the other",
+                about_scanpaths,
+            ),
+            ("information about a single person", about_scanpaths),
+            ("recordings that resemble yours", about_scanpaths),
+            (
+                "sees the names and sizes of the other one's groups",
+                about_scanpaths,
+            ),
+            (
+                "both see the names and sizes of the groups",
+                ["groups", "test:groups", "nearest:5,rate"].contains(&reveal.as_str()),
+            ),
+            (
+                "every scanpath is compared at most",
+                counted || about_scanpaths,
+            ),
+            ("information about single people", !about_groups),
+        ] {
+            assert_eq!(text.contains(said), expected, "{reveal}: {said}");
+        }
     }
 }

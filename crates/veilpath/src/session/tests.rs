@@ -1,5 +1,6 @@
 use super::*;
-use crate::Fault;
+use crate::{Fault, Input, LocalCohort, MetricOptions, PlanOptions, Policy, PolicyRule};
+use veilpath_session::Identity;
 
 /// A peer with long scanpaths must not end a host that serves others.
 #[test]
@@ -33,4 +34,50 @@ fn bans_and_impossible_results_are_final() {
         counts_again: false,
     };
     assert!(!interrupted.is_final());
+}
+
+/// A host may wait for a year, and its policy may expire in the meantime.
+#[test]
+fn a_policy_that_expired_while_a_host_waited_forbids_the_session() {
+    let identities = [0, 1].map(|_| Identity::ephemeral().unwrap());
+    let [host, peer] = identities.each_ref().map(Identity::fingerprint);
+    let folders = [0, 1].map(|_| tempfile::tempdir().unwrap());
+    let options = |side: usize| {
+        let cohort = b"participant,scanpath\np1,ABCD\np2,AAB\n".to_vec();
+        let cohort = Input::from_bytes("cohort", cohort).unwrap();
+        let plan = PlanOptions::new(Engine::Garbled, MetricOptions::default());
+        let cohort = LocalCohort::new(crate::read_cohort_from(cohort).unwrap(), plan).unwrap();
+        let state_dir = StateDir::at(folders[side].path());
+        SessionOptions::new(cohort, identities[side].clone(), state_dir)
+    };
+    let policy = format!(
+        "expires = 2020-12-31\nmetrics = [\"levenshtein\"]\nanswers = [\"score\"]\n\
+         [[partners]]\nname = \"Other\"\nfingerprint = \"{peer}\"\n"
+    );
+    let mut waiting = options(0);
+    waiting.policy = Some(Policy::parse(Path::new("policy.toml"), &policy).unwrap());
+    // As after a check on an earlier day.
+    let side = Side::new(&waiting, Role::Host, &()).unwrap();
+    let listener = side.listen("127.0.0.1:0", &[peer]).unwrap();
+    let address = listener.address().to_string();
+    let (hosted, joined) = std::thread::scope(|scope| {
+        let joined = scope.spawn(|| join(&address, host, &options(1), &()));
+        let identity = &waiting.identity;
+        let channel = listener.accept(identity, peer, &side.timeouts, &mut |_| ());
+        let peer = Arc::new(Peer::unnamed(peer));
+        let hosted = side.run(channel.unwrap(), &peer, |_| Ok(()));
+        (hosted, joined.join().unwrap())
+    });
+    let Err(Error::Forbidden(refusal)) = hosted else {
+        panic!("the session ran")
+    };
+    assert_eq!(refusal.forbidden.len(), 1, "{refusal}");
+    assert_eq!(refusal.forbidden[0].line, Some(1));
+    assert!(matches!(
+        refusal.forbidden[0].rule,
+        PolicyRule::Expired { .. }
+    ));
+    // The other side is told that it is declined, and not why.
+    let declined = joined.err().unwrap();
+    assert_eq!(declined.fault(), Fault::Peer, "{declined}");
 }

@@ -58,9 +58,7 @@ fn close_interval(found: Option<&Interval>, expected: &Value) {
 fn check_test(found: &GroupTest, expected: &Value) {
     close(found.value, &expected["value"]);
     assert_eq!(Some(found.p_value), expected["p"].as_f64());
-    if let Some(interval) = expected.get("interval") {
-        close_interval(found.interval.as_ref(), interval);
-    }
+    close_interval(found.interval.as_ref(), &expected["interval"]);
     if let Some(p) = expected.get("scipy_p") {
         assert!((found.p_value - p.as_f64().unwrap()).abs() < 0.01);
     }
@@ -81,6 +79,7 @@ fn check(answer: &GroupAnswer, expected: &Value) {
             for mean in &means.means[1..] {
                 let name = mean.stimulus.as_deref().unwrap();
                 close(mean.mean.unwrap(), &stimuli[name]);
+                close_interval(mean.interval.as_ref(), &expected["intervals"][name]);
             }
         }
         GroupAnswer::Means(means) => {
@@ -89,7 +88,7 @@ fn check(answer: &GroupAnswer, expected: &Value) {
                     let cell = &expected["groups"][format!("{row},{column}")];
                     close(means.means[a][b].unwrap(), &cell["mean"]);
                     assert_eq!(Some(means.counts[a][b]), cell["count"].as_u64());
-                    assert!(means.intervals[a][b].is_some());
+                    close_interval(means.intervals[a][b].as_ref(), &cell["interval"]);
                 }
             }
         }
@@ -107,6 +106,7 @@ fn check(answer: &GroupAnswer, expected: &Value) {
             close(rate.right as f64 / rate.scanpaths as f64, &expected["rate"]);
             close(rate.chance, &expected["chance"]);
             assert_eq!(rate.p_value, expected["p"].as_f64());
+            close_interval(rate.interval.as_ref(), &expected["interval"]);
         }
         GroupAnswer::Histogram(histogram) => {
             let counts = serde_json::to_value(&histogram.bins.counts).unwrap();

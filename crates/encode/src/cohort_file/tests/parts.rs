@@ -45,3 +45,17 @@ fn a_part_that_looks_different_says_how_it_is_written() {
     assert_eq!(declared(table, &[0]), None);
     assert_eq!(declared(table, &[1]).as_deref(), Some("letters"));
 }
+
+#[test]
+fn a_part_keeps_groups_settings_and_notes() {
+    let header = "# veilpath cohort 1\n# data: fixations\n# aspect: 2\n# note: pilot\nparticipant,group,stimulus,scanpath\n";
+    let text = format!("{header}p,patients,s,ABC\nq,controls,s,CA\np,patients,t,B\n");
+    assert_eq!(declared(&text, &[0, 2]), None);
+    let whole = read_text(&text).unwrap();
+    let mut part = whole.cohort.clone();
+    part.entries.remove(1);
+    let mut bytes = Vec::new();
+    write_part(&whole.raw, &part, &mut bytes).unwrap();
+    let expected = format!("{header}p,patients,s,ABC\np,patients,t,B\n");
+    assert_eq!(String::from_utf8(bytes).unwrap(), expected);
+}

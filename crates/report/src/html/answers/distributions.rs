@@ -33,7 +33,7 @@ pub(super) fn histogram(answer: &ScoreHistogram, kind: OutputKind, id: &str) -> 
             @if can_be_drawn(&bars, None) { (drawn.drawing(&title, id)) }
             p class="note" {
                 "Numbers beyond the outer edges are in the outer bins."
-                @if withheld { " Dashed bins are withheld: counts below " (numbers::count(answer.minimum)) " and one more, so that the total does not give them away." }
+                @if withheld { " Dashed bins are withheld: those of fewer than " (numbers::count(answer.minimum)) " participants of a side, and one more, so that the total does not give them away." }
             }
             (drawn.as_table(&title))
         }

@@ -8,7 +8,7 @@ use crate::digests::journal_id;
 use crate::journal::Journal;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
-use veilpath_protocol::GroupQuestion;
+use veilpath_protocol::{GroupQuestion, KeySize, PaillierOptions};
 
 const QUESTIONS: [&str; 10] = [
     "mean",
@@ -175,10 +175,21 @@ fn tags(opened: &Opened) -> Vec<u8> {
 
 #[test]
 fn only_the_answer_is_opened() {
-    for (engine, question) in [Engine::Garbled, Engine::Shares]
-        .map(|engine| QUESTIONS.map(|it| (engine, it)))
-        .concat()
-    {
+    for engine in [Engine::Garbled, Engine::Shares] {
+        assert_only_the_answer(engine, &QUESTIONS);
+    }
+}
+
+/// Also if the host has masked numbers of pairs.
+#[test]
+fn paillier_opens_only_the_answer() {
+    let options = PaillierOptions::new(KeySize::Bits512, true).unwrap();
+    let questions = ["mean", "groups,published", "test:sites,30"];
+    assert_only_the_answer(Engine::Paillier(options), &questions);
+}
+
+fn assert_only_the_answer(engine: Engine, questions: &[&str]) {
+    for question in questions {
         let reveal: Reveal = question.parse().unwrap();
         let asked = reveal.group_question().unwrap();
         let sides = run(engine, reveal);
@@ -253,6 +264,11 @@ fn halves_of_pairs_are_seen_where_they_are_opened() {
             assert_eq!(opened.marked, all, "{engine:?}");
             assert_eq!(opened.answered, all, "{engine:?}");
             assert!(!tags(&opened).contains(&(Tag::Groups as u8)));
+            // The cohorts have groups, which this plan does not need.
+            let before = opened.messages.iter().map(|(_, content)| content);
+            for content in before.chain([&opened.computation]) {
+                assert_eq!(occurrences(content, b"patient"), 0, "{engine:?}");
+            }
         }
     }
 }

@@ -1,0 +1,70 @@
+//! The nearest scanpaths: how many, and whose groups count.
+
+use super::*;
+
+#[test]
+fn the_larger_minimum_holds_and_the_nearest_are_as_many() {
+    let fixture = Fixture::new();
+    let limits = DisclosureLimits::new(5, 8, 20);
+    let answer = |nearest| AnswerRequest {
+        overall: false,
+        nearest,
+        ..asked(1, AnswerKind::Nearest)
+    };
+    let few = fixture.ask_for(&answer(Some(7)), &members(0..40), limits);
+    let expected = DisclosureRefusal::FewNearest {
+        nearest: 7,
+        minimum: 8,
+    };
+    assert_eq!(few, Err(expected));
+    assert!(matches!(
+        fixture.ask_for(&answer(Some(8)), &members(0..14), limits),
+        Err(DisclosureRefusal::SmallCell {
+            participants: 7,
+            ..
+        })
+    ));
+    assert_eq!(
+        fixture.ask_for(&answer(Some(8)), &members(0..16), limits),
+        Ok(1)
+    );
+    // A smaller group of an earlier answer does not keep others from being asked about later.
+    let fixture = Fixture::new();
+    assert_eq!(fixture.ask(1, AnswerKind::Mean, &members(0..5)), Ok(1));
+    let later = AnswerRequest {
+        agreement: &[2; 32],
+        nearest: None,
+        ..answer(None)
+    };
+    assert_eq!(fixture.ask_for(&later, &members(20..40), limits), Ok(2));
+}
+
+/// The nearest of the host's scanpaths are found whether or not its participants have groups.
+#[test]
+fn groups_that_an_answer_does_not_use_are_not_needed() {
+    let mut without = members(0..9);
+    for member in &mut without {
+        member.group = None;
+    }
+    let answer = |by_group| AnswerRequest {
+        nearest: Some(5),
+        by_group,
+        ..asked(1, AnswerKind::Nearest)
+    };
+    let fixture = Fixture::new();
+    let refused = Err(DisclosureRefusal::NoGroups);
+    assert_eq!(fixture.ask_for(&answer(true), &without, LIMITS), refused);
+    // Groups of four and five are no parts of it.
+    let small = DisclosureRefusal::SmallCell {
+        participants: 4,
+        minimum: 5,
+    };
+    let found = fixture.ask_for(&answer(true), &members(0..9), LIMITS);
+    assert_eq!(found, Err(small));
+    assert_eq!(fixture.ask_for(&answer(false), &without, LIMITS), Ok(1));
+    let fixture = Fixture::new();
+    assert_eq!(
+        fixture.ask_for(&answer(false), &members(0..9), LIMITS),
+        Ok(1)
+    );
+}

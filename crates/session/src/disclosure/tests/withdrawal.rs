@@ -1,0 +1,40 @@
+//! Participants who have withdrawn their consent.
+
+use super::*;
+use crate::{RecordEntry, SignedRecord};
+
+#[test]
+fn a_withdrawal_is_allowed_and_recorded() {
+    let fixture = Fixture::new();
+    let mean = AnswerKind::Mean;
+    assert_eq!(fixture.ask(1, mean, &members(0..9)), Ok(1));
+    assert_eq!(fixture.ask(2, mean, &members(1..9)), Err(differencing(1)));
+    let withdrawn = ["P0", "P99"].map(String::from);
+    for new in [1, 0] {
+        let found = fixture.ledger().withdraw(&withdrawn).unwrap();
+        let unknown = vec!["P99".to_string()];
+        assert_eq!(found, Withdrawn { new, unknown });
+    }
+    assert_eq!(
+        fixture.ask(2, mean, &members(0..9)),
+        Err(DisclosureRefusal::Withdrawn { participants: 1 })
+    );
+    // Also scores, which are about each participant.
+    for kind in [AnswerKind::Score, AnswerKind::Threshold] {
+        assert_eq!(
+            fixture.ask(2, kind, &members(0..9)),
+            Err(DisclosureRefusal::Withdrawn { participants: 1 })
+        );
+    }
+    // Only for this participant.
+    assert_eq!(fixture.ask(2, mean, &members(2..9)), Err(differencing(1)));
+    assert_eq!(fixture.ask(2, mean, &members(1..9)), Ok(2));
+    let owner = Some(fixture.identity.fingerprint());
+    let record = SignedRecord::read(&fixture.state_dir().record(), owner).unwrap();
+    let record = record.unbroken().unwrap();
+    assert_eq!(record.lines.len(), 1);
+    assert!(matches!(
+        &record.lines[0].entry,
+        RecordEntry::Withdrawal(entry) if entry.participants == 1 && entry.partner == fixture.partner
+    ));
+}
