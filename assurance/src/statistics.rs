@@ -73,7 +73,7 @@ fn side(
     let shares = plan
         .run(&halves, TreeLevels::default(), &mut channel)
         .expect("shares");
-    assert_eq!(shares.len(), plan.form().count());
+    assert_eq!(shares.len(), plan.schema().count());
 }
 
 /// Three participants of two groups with two stimuli.
