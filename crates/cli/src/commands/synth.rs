@@ -84,7 +84,7 @@ struct LifelikeArgs {
     #[arg(long, value_name = "NAME=NUMBER", value_delimiter = ',', value_parser = group, conflicts_with = "participants")]
     groups: Vec<(String, u32)>,
 
-    /// How much the groups differ: 0 for not at all, 1 for different favourite places
+    /// How much the groups differ: 0 for not at all, 1 for entirely different favourite places
     #[arg(
         long,
         value_name = "FRACTION",
