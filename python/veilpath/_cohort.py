@@ -115,7 +115,7 @@ def split(
     seed: int | None = None,
     names: tuple[str, str] | None = None,
 ) -> tuple[Cohort, Cohort]:
-    """Splits the participants at random, for rehearsals. Every group is split in the same share.
+    """Splits the participants at random, for rehearsals. Every group is split in the same proportion.
 
     The same seed gives the same split on every machine.
     """

@@ -163,9 +163,12 @@ fn with_named_columns<'f>(formats: &[&'f dyn Format]) -> Option<&'f dyn Format> 
 
 /// A frame with the name of a file format.
 fn not_of_frames(input: &Input, table: &dyn Format) -> ReadError {
-    ReadError::new(input.name(), "this format is of files, not of frames")
-        .with_remedy(format!("leave it out, or choose \"{}\"", table.name()))
-        .with_fields(&[EncodeField::Format])
+    ReadError::new(
+        input.name(),
+        "this format is for files, not for data frames",
+    )
+    .with_remedy(format!("leave it out, or choose \"{}\"", table.name()))
+    .with_fields(&[EncodeField::Format])
 }
 
 /// The format of this name.
@@ -175,9 +178,12 @@ fn named<'f>(formats: &[&'f dyn Format], name: &str) -> Result<&'f dyn Format, R
         .copied()
         .find(|format| format.name().eq_ignore_ascii_case(name))
         .ok_or_else(|| {
-            ReadError::new("encoding options", "there is no input format of this name")
-                .with_remedy(format!("the formats are: {}", names(formats)))
-                .with_fields(&[EncodeField::Format])
+            ReadError::new(
+                "encoding options",
+                "there is no input format with this name",
+            )
+            .with_remedy(format!("the formats are: {}", names(formats)))
+            .with_fields(&[EncodeField::Format])
         })
 }
 
@@ -194,10 +200,10 @@ fn nothing_found(file: &str, files: usize, eye: Eye, summary: &Summary) -> ReadE
     };
     if summary.empty_left_out > 0 {
         let empty = summary.empty_left_out;
-        let problem = format!("all scanpaths are empty ({empty}), so that none is left");
+        let problem = format!("all scanpaths are empty ({empty}), so none is left");
         return ReadError::new(&place, problem)
             .with_remedy(
-                "keep the empty ones, and the summary says why their rows could not be used",
+                "keep the empty ones: the summary then says why their rows could not be used",
             )
             .with_fields(&[EncodeField::DropEmpty]);
     }

@@ -58,9 +58,9 @@ impl Display {
 impl NoSurface {
     pub(crate) fn problem(self) -> &'static str {
         match self {
-            NoSurface::NoSize => "nothing says how large the screen or stimulus is in pixels",
+            NoSurface::NoSize => "the size of the screen or stimulus in pixels is unknown",
             NoSurface::HalfViewing => {
-                "the size of the screen in centimetres and the viewing distance belong together, and one of them is missing"
+                "the size of the screen in centimetres and the viewing distance belong together, but one of them is missing"
             }
             NoSurface::NoViewing => {
                 "a threshold in degrees needs the size of the screen in centimetres and the viewing distance"

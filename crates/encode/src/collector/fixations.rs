@@ -40,7 +40,7 @@ impl Collector {
         let leave_out_first = self.options.matlab_compat && binning.is_some();
         let state = self.recordings.get_mut(recording);
         let Some(path) = state.and_then(|state| state.path.fixations()) else {
-            let error = self.error("a fixation came for a recording of raw gaze");
+            let error = self.error("a fixation is in a recording of raw gaze");
             return self.fail(error);
         };
         let start = fixation.start_ms.filter(|_| origin == Origin::Row);
@@ -230,7 +230,7 @@ impl Collector {
         }
         let Some(space) = space else {
             return Err(self
-                .error("nothing says how large the screen or stimulus is, which fixations with coordinates need")
+                .error("the size of the screen or stimulus is unknown, but fixations with coordinates need it")
                 .with_remedy("give its width and height in pixels")
                 .with_fields(&[EncodeField::Screen]));
         };

@@ -112,7 +112,7 @@ fn refuse_what_has_no_gaze(
     let error = |problem: &str| ReadError::new(input.name(), problem);
     if name.is_some_and(|name| name.suffix == "physioevents") {
         return Err(error(
-            "a BIDS physioevents file says when fixations, saccades and blinks were, but not where",
+            "a BIDS physioevents file says when fixations, saccades and blinks happened, but not where",
         )
         .with_remedy(
             "give the recording instead: the file of the same name that ends in _physio.tsv.gz",
@@ -184,7 +184,7 @@ fn is_other_eye(
             };
             let other = another_eye_goes_first(path, name, recorded);
             if other {
-                sink.assumed("both eyes are there as files of their own: the left one (or the lower label) was taken", &[EncodeField::Eye]);
+                sink.assumed("each eye has its own file; the left one (or the one with the lower label) was used", &[EncodeField::Eye]);
             }
             return other;
         }
@@ -290,7 +290,10 @@ fn coordinates(
     };
     if let (Some(x), Some(y)) = (columns.find(&pair[..1]), columns.find(&pair[1..])) {
         if columns.find(&["eye2_x_coordinate"]).is_some() {
-            sink.assumed("of the two eyes in the file, eye1 is taken for the left and eye2 for the right; the left one was taken", &[EncodeField::Eye]);
+            sink.assumed(
+                "eye1 is assumed to be the left eye and eye2 the right; the left one was used",
+                &[EncodeField::Eye],
+            );
         }
         return Ok((x, y));
     }
@@ -338,7 +341,7 @@ fn space(
     let mut space = Space::pixels(width, height);
     if has("center") || has("centre") {
         sink.assumed(
-            "the coordinates start in the centre of the screen; y is taken to point up",
+            "the coordinates start in the centre of the screen; y is assumed to point up",
             &[EncodeField::FlipY],
         );
         space = Space {

@@ -152,7 +152,7 @@ fn open(input: Input) -> Result<Rows, ReadError> {
         count => {
             return Err(ReadError::new(
                 input.name(),
-                format!("the rows have {count} columns and no header tells what they are"),
+                format!("the rows have {count} columns and no header says what they are"),
             )
             .with_remedy(
                 "expected time, frame, head longitude and latitude, display x and y, gaze longitude and latitude; or \

@@ -131,7 +131,7 @@ impl<'a> Reader<'a> {
             }
         } else {
             sink.assumed(
-                "trials are called after their TRIALID only, because a pipe cannot be read twice",
+                "trials are named after their TRIALID only, because a pipe cannot be read twice",
                 &[],
             );
         }
@@ -240,7 +240,7 @@ impl<'a> Reader<'a> {
         }
         if self.eyes == (true, true) && self.options.eye == Eye::Any {
             self.sink.assumed(
-                "both eyes were recorded; the left one was taken",
+                "both eyes were recorded; the left one was used",
                 &[EncodeField::Eye],
             );
         }
@@ -281,7 +281,7 @@ impl<'a> Reader<'a> {
         if (last - first).rem_euclid(2.0) == 0.0 {
             let size = last - first;
             let text = format!(
-                "the screen's coordinates end at {last}, an even number, so its size is taken to be {size} and not {}",
+                "the screen's coordinates end at {last}, an even number, so its size is assumed to be {size}, not {}",
                 size + 1.0
             );
             self.sink.assumed(&text, &[EncodeField::Screen]);

@@ -133,17 +133,14 @@ impl Names {
             } else if self.first_recording.as_deref() != Some(recording) {
                 if self.first_recording.is_some() {
                     return Err(row
-                        .error(column, "a second recording begins, and one participant was named for all")
+                        .error(column, "a second recording begins, but one participant was named for all")
                         .with_remedy("leave the participant's name out; recordings are then distinguished by their id"));
                 }
                 self.first_recording = Some(recording.to_string());
             }
         }
         if self.named_by_folder {
-            sink.assumed(
-                "the participant is called after the recording's folder",
-                &[],
-            );
+            sink.assumed("the participant is named after the recording's folder", &[]);
         }
         self.current.enter(
             sink,

@@ -327,8 +327,8 @@ fn check_mapping(columns: &Columns, options: &ReadOptions) -> Result<(), ReadErr
     {
         None => Ok(()),
         Some(key) => Err(columns
-            .error(format!("\"{key}\" is not a column that a table can have"))
-            .with_remedy(format!("columns to name are {}", ours.join(", ")))
+            .error(format!("\"{key}\" is not a known column"))
+            .with_remedy(format!("the known columns are {}", ours.join(", ")))
             .with_fields(&[EncodeField::Columns])),
     }
 }

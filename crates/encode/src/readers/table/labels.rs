@@ -106,11 +106,11 @@ impl EventFilter {
             let column = name(*column);
             match &self.choice {
                 Some(EventChoice::Fixations) => sink.assumed(
-                    &format!("the column \"{column}\" has labels of events; of these, fixations were taken"),
+                    &format!("the column \"{column}\" has event labels; only fixations were used"),
                     events,
                 ),
                 Some(_) => sink.assumed(
-                    &format!("the column \"{column}\" has labels of events; the requested ones were used"),
+                    &format!("the column \"{column}\" has event labels; the requested ones were used"),
                     events,
                 ),
                 None if labels.iter().any(|label| is_loss(label)) => sink.assumed(
@@ -363,7 +363,7 @@ fn no_such_label(
     };
     columns
         .error(format!(
-            "no row has the label {} that was asked for",
+            "no row has the requested label {}",
             missing.join(" or ")
         ))
         .at_column(column, &columns.names()[column])

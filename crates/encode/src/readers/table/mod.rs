@@ -3,7 +3,7 @@
 //!
 //! With a column for the duration, or for start and end, rows are fixations; else they are gaze samples and need a column
 //! for the time or a rate. Units come from the user, the columns' names or the first rows, in this order, and whatever is
-//! judged by the first rows is reported as assumed.
+//! judging by the first rows is reported as assumed.
 
 mod columns;
 mod indicators;
@@ -72,14 +72,14 @@ impl Format for Table {
         let names = or_file_name(found, &input);
         for name in layout.repeated(&columns) {
             sink.assumed(
-                &format!("the first of several columns \"{name}\" was taken"),
+                &format!("the first of several columns named \"{name}\" was used"),
                 &[EncodeField::Columns],
             );
         }
         let fixations = rows_are_fixations(&layout, options);
         if !fixations && layout.start.is_none() && options.rate_hz.is_none() {
             return Err(columns
-                .error("there is neither a duration nor a time in this table")
+                .error("this table has neither a duration nor a time")
                 .with_remedy(format!(
                     "name the column of one of them, give the sampling rate, or say that every row is a fixation; {}",
                     columns.listed()
@@ -166,7 +166,7 @@ fn check_width(row: &Row<'_>, width: usize) -> Result<(), ReadError> {
         Some(column) => Err(row
             .error(column, format!("this row has more than the {width} fields of the header"))
             .with_remedy(
-                "export with decimal points, quote texts that hold commas, and leave out row names (in R: row.names = FALSE)",
+                "export with decimal points, quote texts that contain commas, and leave out row names (in R: row.names = FALSE)",
             )),
     }
 }

@@ -222,7 +222,7 @@ pub(super) fn time_unit(
     };
     sink.assumed(
         &format!(
-            "{what} are in {}, judged by the first rows",
+            "{what} are in {}, judging by the first rows",
             unit.abbreviation()
         ),
         &[EncodeField::TimeUnit],
