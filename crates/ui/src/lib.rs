@@ -99,7 +99,7 @@ pub enum ServerError {
     #[error("the server failed: {0}")]
     Failed(std::io::Error),
     /// The operating system gave no random numbers.
-    #[error("the operating system gave no random numbers for the token")]
+    #[error("the operating system provides no random numbers for the token")]
     NoRandomness,
 }
 
