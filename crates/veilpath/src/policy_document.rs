@@ -172,7 +172,7 @@ impl Writer<'_> {
                 "The score is the largest distance from a place in one scanpath to the nearest place in the other (Hausdorff distance)."
             }
             MetricName::Crqa => {
-                "It is counted how often, and in which patterns, two scanpaths visit the same places (cross-recurrence)."
+                "The scores say how often, and in which patterns, two scanpaths visit the same places (cross-recurrence)."
             }
             MetricName::ScaSim => {
                 "The score is the time that two scanpaths spend at different places (ScaSim)."
@@ -181,7 +181,7 @@ impl Writer<'_> {
                 "The eye movements of two scanpaths are aligned and compared in shape, direction, length, position and duration (MultiMatch)."
             }
             MetricName::SubsMatch => {
-                "It is compared how often short sequences of places occur in two scanpaths (SubsMatch)."
+                "The frequencies of short sequences of places in two scanpaths are compared (SubsMatch)."
             }
         };
         vec![
@@ -337,7 +337,7 @@ impl Writer<'_> {
             ));
         }
         items.push(
-            "both institutions sign every session before and after the disclosure; later changes of this record can be detected".into(),
+            "both institutions sign every session before and after the disclosure; later changes to this record can be detected".into(),
         );
         vec![Block::List(items)]
     }
@@ -364,7 +364,7 @@ impl Writer<'_> {
 
     fn personal(&self) -> Vec<Block> {
         let mut items = vec![
-            "recordings and scanpaths are personal data: eye movements can identify people and say something about their health".to_string(),
+            "recordings and scanpaths are personal data: eye movements can identify people and reveal something about their health".to_string(),
             "ids are personal data, and so are pseudonyms, which other knowledge may link to a person".into(),
         ];
         items.push(match (self.kind(), self.about_groups()) {
@@ -411,9 +411,7 @@ impl Writer<'_> {
             (_, true) => {
                 "Only results about groups of participants are disclosed, and no result about you alone"
             }
-            (_, false) => {
-                "What is disclosed are results about pairs of recordings, including yours"
-            }
+            (_, false) => "Results about pairs of recordings, including yours, are disclosed",
         };
         let lengths = match self.plan.pad_to {
             None => ", and how many places are in each",

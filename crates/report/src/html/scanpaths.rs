@@ -76,7 +76,7 @@ pub(crate) fn section(own: &Own<'_>, stimuli: &[String]) -> Markup {
                 }
             }
             @if all.len() > MAX_PICTURES {
-                p class="note" { "The first " (MAX_PICTURES) " of " (numbers::counted(all.len(), "scanpath")) " are drawn. A report can be made of one stimulus." }
+                p class="note" { "The first " (MAX_PICTURES) " of " (numbers::counted(all.len(), "scanpath")) " are drawn. A report of a single stimulus shows more." }
             }
         }
     }

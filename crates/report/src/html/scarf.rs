@@ -81,7 +81,7 @@ pub(crate) fn section(own: &Own<'_>, letters: &Letters, stimuli: &[String]) -> M
                 }
             }
             @if drawn.len() < all.len() {
-                p class="note" { "The first " (drawn.len()) " of " (numbers::counted(all.len(), "scanpath")) " are drawn. A report can be made of one stimulus." }
+                p class="note" { "The first " (drawn.len()) " of " (numbers::counted(all.len(), "scanpath")) " are drawn. A report of a single stimulus shows more." }
             }
             (as_table(own, &all))
         }

@@ -58,7 +58,7 @@ pub(crate) fn section(own: &Own<'_>, letters: &Letters, stimuli: &[String]) -> M
                 }
             }
             @if names.len() > MAX_STIMULI {
-                p class="note" { "The first " (MAX_STIMULI) " of " (names.len()) " stimuli have a matrix. A report can be made of others by name." }
+                p class="note" { "The first " (MAX_STIMULI) " of " (names.len()) " stimuli have a matrix. A report of the others alone shows theirs." }
             }
         }
     }

@@ -192,7 +192,7 @@ fn a_map_needs_everybody_to_be_most_like_themselves() {
     outcome.one_cohort = true;
     let page = page_of(outcome);
     let rec = view(&page, "rec: All pairs");
-    assert!(rec.contains("somebody is more like another"), "{rec}");
+    assert!(rec.contains("one is more similar to another"), "{rec}");
     assert!(rec.contains("3 pairs: mean 14.33"), "each pair once");
     assert!(page.contains("<dt>pairs</dt><dd>3</dd>"));
 }

@@ -218,7 +218,7 @@ fn a_local_alignment_says_which_part_it_is_of() {
     let cohort = cohort(vec![entry("p", None, "cows", "ABC")]);
     let shown = pair(Some(metric), ["AAABC", "DBCD"], Recurrence::SameLetter);
     let page = page(&cohort, None, &[shown]);
-    let expected = "The best alignment is of a part: letters 4 to 5 of the 5 of p, letters 2 to 3 of the 4 of x.";
+    let expected = "The best alignment covers only a part: letters 4 to 5 of the 5 of p, letters 2 to 3 of the 4 of x.";
     assert!(section(&page, "pairs").contains(expected));
 }
 

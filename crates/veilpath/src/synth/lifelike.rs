@@ -47,7 +47,7 @@ pub const MAX_GROUPS: usize = PLACES;
 pub struct LifelikeOptions {
     /// Who looks.
     pub viewers: Viewers,
-    /// How much the groups differ: 0 for not at all, 1 for different favourite places.
+    /// How much the groups differ: 0 for not at all, 1 for entirely different favourite places.
     pub difference: f64,
     /// How many stimuli everybody looks at.
     pub stimuli: u32,
