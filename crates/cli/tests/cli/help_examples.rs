@@ -285,4 +285,9 @@ fn completions_and_man_pages_cover_every_command() {
     folder.run(&["man", "--folder", "man1"]).ok();
     assert!(folder.read("man1/veilpath.1").contains("split"));
     assert!(folder.read("man1/veilpath-compare.1").contains("threshold"));
+    for command in COMMANDS {
+        let name = format!("veilpath {command}");
+        let page = folder.read(&format!("man1/{}.1", name.trim().replace(' ', "-")));
+        assert!(page.contains(".SH EXAMPLES\n.nf\n  veilpath "), "{command}");
+    }
 }
