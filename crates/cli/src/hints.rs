@@ -14,9 +14,9 @@ use std::io::ErrorKind;
 use veilpath::split::SplitError;
 use veilpath::synth::SynthError;
 use veilpath::{
-    Capability, Error, GroupQuestion, JobError, MergeError, MetricField, MetricOptionsError,
-    NoEffectReason, OtherFile, OutputConflict, PeersError, PolicyRefusal, PolicyRule,
-    ProtocolError, RiskySetting, Unsupported,
+    Capability, Error, GroupQuestion, JobError, MergeError, MetricError, MetricField,
+    MetricOptionsError, NoEffectReason, OtherFile, OutputConflict, PeersError, PolicyRefusal,
+    PolicyRule, ProtocolError, RiskySetting, Unsupported,
 };
 
 /// The error's text, with flags for fields, and advice.
@@ -24,6 +24,8 @@ pub(crate) fn explain(error: &Error) -> String {
     match error {
         Error::Read(error) => encode::read_error(error),
         Error::MetricOptions(error) => metric_options(error),
+        Error::Metric(MetricError::Line { .. }) => format!("--line: {error}"),
+        Error::Metric(MetricError::Window { .. }) => format!("--window: {error}"),
         Error::Output { conflict, .. } => format!("{error}\n  {}", output(conflict)),
         Error::CreateFolder { .. } | Error::Write { .. } => {
             format!("{error}\n  choose another place with -o")

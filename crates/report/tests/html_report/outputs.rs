@@ -205,5 +205,5 @@ fn many_outputs_of_many_stimuli_are_bounded() {
     }
     let page = page_with(&read(&text), Options::default());
     assert_eq!(page.matches("class=\"view\"").count(), 4 * (10 + 1));
-    assert!(page.contains("The first 10 stimuli are shown; 20 more are in the mean only, because the page shows several outputs"));
+    assert!(page.contains("The first 10 stimuli are shown; 20 more are included only in the mean, because the page shows several outputs"));
 }
