@@ -27,16 +27,16 @@ q dea54bab80949e9cef81fcd34a80220f2c4a3dab1b63593594268012ee1e0433
 const LETTERS: u32 = 2;
 
 /// The result of a run against a script; `None` if the bytes do not describe one.
-pub type Ended = Option<Result<usize, ProtocolError>>;
+pub type ScriptOutcome = Option<Result<usize, ProtocolError>>;
 
 /// What the two roles of the engine `plain` receive, as it is: the first byte chooses the role and whether lengths were
 /// announced and whether scores or bits come, the second the number of scanpaths.
-pub fn plain(data: &[u8]) -> Ended {
+pub fn plain(data: &[u8]) -> ScriptOutcome {
     let [choice, count, bytes @ ..] = data else {
         return None;
     };
     let announced = choice & 2 > 0;
-    let script = Script::new(bytes.to_vec());
+    let script = ScriptedChannel::new(bytes.to_vec());
     let reveal = if choice & 4 > 0 {
         "threshold:2".parse().ok()?
     } else {
@@ -49,7 +49,7 @@ pub fn plain(data: &[u8]) -> Ended {
 
 /// What the two roles of the engine `paillier` receive. The first byte chooses role, packing, batch, metric, this side's
 /// length, whether lengths were announced and whether the masks are the hardened ones; the second the number of scanpaths; then come the parts of [`paillier_bytes`].
-pub fn paillier(data: &[u8]) -> Ended {
+pub fn paillier(data: &[u8]) -> ScriptOutcome {
     let [choice, count, parts @ ..] = data else {
         return None;
     };
@@ -64,7 +64,7 @@ pub fn paillier(data: &[u8]) -> Ended {
     let metric = metric(choice & 8 > 0);
     let own = usize::from(choice >> 4 & 3);
     let announced = (choice & 64 > 0).then_some(1);
-    let script = Script::new(paillier_bytes(parts)?);
+    let script = ScriptedChannel::new(paillier_bytes(parts)?);
     let settings = (Engine::Paillier(options), metric, Reveal::Score);
     run(settings, role(*choice), own, *count, announced, script)
 }
@@ -75,7 +75,7 @@ pub fn paillier(data: &[u8]) -> Ended {
 ///
 /// No script passes the garbler's checks of transfers, so a first byte of 0xf0 and above chooses an honest peer, some bytes of
 /// which are changed on their way: three bytes say where and how, and the second byte chooses among the measures, too.
-pub fn garbled(data: &[u8]) -> Ended {
+pub fn garbled(data: &[u8]) -> ScriptOutcome {
     circuits(Engine::Garbled, data, &|changes| {
         let changes = changes.as_chunks().0.iter();
         let change =
@@ -86,13 +86,13 @@ pub fn garbled(data: &[u8]) -> Ended {
 
 /// What the two roles of the engine `shares` receive, described as for [`garbled`]. Its messages before the first result are longer,
 /// so four bytes say where and how a byte of an honest peer is changed.
-pub fn shares(data: &[u8]) -> Ended {
+pub fn shares(data: &[u8]) -> ScriptOutcome {
     circuits(Engine::Shares, data, &changes)
 }
 
 /// What the two roles of an answer about groups receive from a peer of whose bytes some are changed. The first byte chooses the role
 /// and the question.
-pub fn statistics(data: &[u8]) -> Ended {
+pub fn statistics(data: &[u8]) -> ScriptOutcome {
     let [choice, parts @ ..] = data else {
         return None;
     };
@@ -109,7 +109,7 @@ pub fn statistics(data: &[u8]) -> Ended {
     let settings = (Engine::Shares, Metric::Levenshtein, question.parse().ok()?);
     let spec = &spec(settings, None)?;
     let (mut channel, peer_channel) = memory_pair();
-    let mut peer_channel = Changed {
+    let mut peer_channel = TamperingChannel {
         channel: peer_channel,
         sent: 0,
         changes: changes(parts),
@@ -124,7 +124,7 @@ pub fn statistics(data: &[u8]) -> Ended {
 }
 
 /// One side's shares of an answer about three participants of two groups on each side.
-fn group_shares(spec: &Spec, role: Role, channel: &mut dyn Channel) -> Ended {
+fn group_shares(spec: &Spec, role: Role, channel: &mut dyn Channel) -> ScriptOutcome {
     let lengths = [2, 3, 2];
     let own = lengths.map(scanpath);
     let own: Vec<&Scanpath> = own.iter().collect();
@@ -167,7 +167,7 @@ fn changes(parts: &[u8]) -> Changes {
 /// Bytes that are changed on their way: where and how.
 type Changes = Vec<(usize, u8)>;
 
-fn circuits(engine: Engine, data: &[u8], changes: &dyn Fn(&[u8]) -> Changes) -> Ended {
+fn circuits(engine: Engine, data: &[u8], changes: &dyn Fn(&[u8]) -> Changes) -> ScriptOutcome {
     let [choice, count, parts @ ..] = data else {
         return None;
     };
@@ -185,7 +185,7 @@ fn circuits(engine: Engine, data: &[u8], changes: &dyn Fn(&[u8]) -> Changes) -> 
         return run_changed(settings, role(*choice), own, pad_to, changes(parts));
     }
     let settings = (engine, metric, reveal);
-    let script = Script::new(garbled_bytes(parts));
+    let script = ScriptedChannel::new(garbled_bytes(parts));
     let announced = pad_to.map_or(1, |length| length as usize);
     run_padded(
         settings,
@@ -312,8 +312,8 @@ fn run(
     own: usize,
     count: u8,
     announced: Option<usize>,
-    script: Script,
-) -> Ended {
+    script: ScriptedChannel,
+) -> ScriptOutcome {
     run_padded(settings, role, own, count, announced, None, script)
 }
 
@@ -341,7 +341,7 @@ fn run_changed(
     own: usize,
     pad_to: Option<u32>,
     changes: Changes,
-) -> Ended {
+) -> ScriptOutcome {
     let engine = settings.0;
     let spec = spec(settings, pad_to)?;
     let (ours, theirs) = (scanpath(own), scanpath(2));
@@ -354,7 +354,7 @@ fn run_changed(
     let peer = Job::new(&spec, role.other(), &theirs, 1, &pairs).ok()?;
     let peer = peer.with_peer_lengths(&our_lengths).ok()?;
     let (mut channel, peer_channel) = memory_pair();
-    let mut peer_channel = Changed {
+    let mut peer_channel = TamperingChannel {
         channel: peer_channel,
         sent: 0,
         changes,
@@ -376,8 +376,8 @@ fn run_padded(
     count: u8,
     announced: Option<usize>,
     pad_to: Option<u32>,
-    mut script: Script,
-) -> Ended {
+    mut script: ScriptedChannel,
+) -> ScriptOutcome {
     let spec = spec((engine, metric, reveal), pad_to)?;
     let count = usize::from(count % 4);
     let own = scanpath(own);
@@ -456,18 +456,18 @@ fn key() -> Option<Arc<SecretKey>> {
 }
 
 /// Sends prepared bytes, and ignores what it receives.
-struct Script {
+struct ScriptedChannel {
     bytes: Vec<u8>,
     position: usize,
 }
 
-impl Script {
+impl ScriptedChannel {
     fn new(bytes: Vec<u8>) -> Self {
         Self { bytes, position: 0 }
     }
 }
 
-impl Channel for Script {
+impl Channel for ScriptedChannel {
     fn send(&mut self, _: &[u8]) -> Result<(), ChannelError> {
         Ok(())
     }
@@ -489,13 +489,13 @@ impl Channel for Script {
 }
 
 /// Changes some of the bytes that are sent.
-struct Changed {
+struct TamperingChannel {
     channel: MemoryChannel,
     sent: usize,
     changes: Changes,
 }
 
-impl Channel for Changed {
+impl Channel for TamperingChannel {
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
         let mut bytes = bytes.to_vec();
         for (at, change) in &self.changes {

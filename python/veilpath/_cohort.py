@@ -136,7 +136,7 @@ def synth(
     seed: int | None = None,
     name: str | None = None,
 ) -> Cohort:
-    """Makes participants up who look at the same stimuli: 12 of them, half novices and half experts.
+    """Makes up participants who look at the same stimuli: 12 of them, half novices and half experts.
 
     ``groups`` has sizes of named groups instead; ``difference`` says how much they differ, from 0 to 1.
     """

@@ -1,6 +1,8 @@
 //! Which format a file has; and for a file that has none, what it probably is and what to do about it.
 
-use crate::readers::{FORMATS, Format, coordinate_pairs, half_a_place, look_like_coordinates};
+use crate::readers::{
+    FORMATS, Format, coordinate_pairs, look_like_coordinates, unpaired_coordinate,
+};
 use crate::{EncodeField, Head, ReadError, guess_delimiter, is_missing, parse_number};
 
 /// The format of a file that starts like this; `None` where [`explain_unknown`] should speak.
@@ -364,7 +366,7 @@ fn table(head: &Head) -> Option<(Explanation, Option<(String, String)>)> {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        match half_a_place(&names) {
+        match unpaired_coordinate(&names) {
             Some((found, missing)) => format!(
                 "this table has a column {found} and no column {missing} to go with it; its columns are: {listed}{more}"
             ),

@@ -81,7 +81,7 @@ fn encode_with(
                 idle.push(note);
             }
         }
-        let mut sink = Reporting {
+        let mut sink = ProgressSink {
             collector: &mut collector,
             consumed: &consumed,
             progress,
@@ -137,7 +137,7 @@ pub(crate) fn format_of<'f>(
     let asked_for = name.map(|name| named(formats, name)).transpose()?;
     if let Some(table) = input.frame().and(with_named_columns(formats)) {
         return match asked_for {
-            Some(format) if format.name() != table.name() => Err(not_of_frames(input, table)),
+            Some(format) if format.name() != table.name() => Err(not_for_frames(input, table)),
             _ => Ok(table),
         };
     }
@@ -162,7 +162,7 @@ fn with_named_columns<'f>(formats: &[&'f dyn Format]) -> Option<&'f dyn Format> 
 }
 
 /// A frame with the name of a file format.
-fn not_of_frames(input: &Input, table: &dyn Format) -> ReadError {
+fn not_for_frames(input: &Input, table: &dyn Format) -> ReadError {
     ReadError::new(
         input.name(),
         "this format is for files, not for data frames",
@@ -235,7 +235,7 @@ fn nothing_found(file: &str, files: usize, eye: Eye, summary: &Summary) -> ReadE
 }
 
 /// Hands everything on to the collector and reports progress in passing.
-struct Reporting<'a> {
+struct ProgressSink<'a> {
     collector: &'a mut Collector,
     consumed: &'a Consumed,
     progress: &'a dyn Fn(u64) -> ControlFlow<()>,
@@ -243,7 +243,7 @@ struct Reporting<'a> {
     reported: u64,
 }
 
-impl Reporting<'_> {
+impl ProgressSink<'_> {
     /// Looks at the counter every few thousand rows and reports each mebibyte.
     fn tick(&mut self) {
         self.calls = self.calls.wrapping_add(1);
@@ -260,7 +260,7 @@ impl Reporting<'_> {
     }
 }
 
-impl Sink for Reporting<'_> {
+impl Sink for ProgressSink<'_> {
     fn recording(&mut self, recording: &Recording<'_>) -> Result<RecordingId, ReadError> {
         self.collector.recording(recording)
     }

@@ -14,7 +14,7 @@ Examples:
 
 `veilpath gateway 3fa4c1d0 --listen 0.0.0.0:7070` serves the agreement whose id starts with 3fa4c1d0. Workers of both institutions connect to \
 it, with `veilpath worker work-1.json --tile 17 --gateway host.example:7070`, and those with the same tile are connected. It \
-asks each for its worker key. The connection is encrypted between the two workers: the gateway has no key and copies bytes. It \
+checks the worker key of each. The connection is encrypted between the two workers: the gateway has no key and copies bytes. It \
 runs until it is stopped; sessions that this interrupts continue when both workers run again.";
 
 /// The arguments of `gateway`.

@@ -4,7 +4,7 @@ use crate::commands::compare::{NotationName, PairsName};
 use crate::engine_args::{EngineName, KeyArgs, PaillierArgs};
 use crate::failure::Failure;
 use crate::metric_args::MetricArgs;
-use crate::output::{OutputArgs, Written, names};
+use crate::output::{OutputArgs, WrittenTo, names};
 use crate::reveal_args::RevealArgs;
 use crate::session_log::{LogFormat, SessionLog};
 use crate::{inputs, messages};
@@ -263,7 +263,7 @@ pub(crate) fn run(
         } else if let Some(completed) = completed {
             let outcome = &completed.outcome;
             let written = match args.only_says_withheld(outcome) {
-                true => Written::Printed,
+                true => WrittenTo::Printed,
                 false => output.write(&args.output, &ready.inputs(), outcome)?,
             };
             log.written(&written);

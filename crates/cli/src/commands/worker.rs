@@ -16,7 +16,7 @@ Examples:
 
 `veilpath worker work-1.json --tile 17 --listen 0.0.0.0:7070 -o tile-17.json` at the institution that hosted the agreement, and \
 `veilpath worker work-1.json --tile 17 --connect host.example:7070 -o tile-17.json` at the other, compute tile 17. If either is \
-interrupted, run both again: the same values are opened again, and nothing counts twice. All workers of an institution use the \
+interrupted, run both again: the same results are revealed again, and nothing counts twice. All workers of an institution use the \
 same state directory (VEILPATH_HOME), where pairs are counted. With --gateway ADDRESS both meet at `veilpath gateway`. `veilpath merge` combines the results of all tiles.";
 
 /// The arguments of `worker`.

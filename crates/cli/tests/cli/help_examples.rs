@@ -5,7 +5,7 @@ use crate::common;
 use crate::common::console;
 use crate::common::pair;
 
-use common::{Folder, Ran, root};
+use common::{Folder, RunOutput, root};
 use console::words;
 use pair::{Pair, Side};
 use std::io::Write;
@@ -113,7 +113,7 @@ fn run(folder: &Folder, line: &str) {
         let mut child = process.spawn().unwrap();
         // A command that does not read its input may have ended.
         let _ = child.stdin.take().unwrap().write_all(output.as_bytes());
-        output = Ran::from(command.to_string(), child.wait_with_output().unwrap()).ok();
+        output = RunOutput::from(command.to_string(), child.wait_with_output().unwrap()).ok();
     }
     if let Some(file) = file {
         assert!(!output.is_empty(), "{line}");

@@ -6,7 +6,7 @@ use super::limits::{
 };
 use super::{Collector, Path};
 use crate::detector::{DetectedFixation, Point};
-use crate::runs::{Gaze, MAX_LETTERS, Unreducible};
+use crate::runs::{Gaze, MAX_LETTERS, ReductionError};
 use crate::surface::Surface;
 use crate::{Dropped, EncodeField, Fixation, ReadError, Sample, Space};
 use veilpath_metrics::{Fixation as KeptFixation, temporal_repeats};
@@ -138,7 +138,7 @@ impl Collector {
 
     /// The last fixations of all recordings, when all samples have come; the number of times that went backwards, or the file
     /// that has no usable times.
-    pub(super) fn finish_detection(&mut self) -> Result<u64, (usize, Unreducible)> {
+    pub(super) fn finish_detection(&mut self) -> Result<u64, (usize, ReductionError)> {
         let mut backwards = 0;
         for recording in 0..self.recordings.len() {
             let state = &mut self.recordings[recording];

@@ -1,6 +1,6 @@
 //! How long scanpaths may get, and what is said where they would be longer.
 
-use crate::runs::Unreducible;
+use crate::runs::ReductionError;
 use crate::summary::FileSummary;
 use crate::{EncodeField, ReadError};
 
@@ -24,16 +24,16 @@ pub(super) const ABOUT_TIME: &[EncodeField] = &[
     EncodeField::MinDwell,
 ];
 
-pub(super) fn unreducible(files: &[FileSummary], file: usize, why: Unreducible) -> ReadError {
+pub(super) fn unreducible(files: &[FileSummary], file: usize, why: ReductionError) -> ReadError {
     let name = files.get(file).map_or("", |file| file.file.as_str());
     match why {
-        Unreducible::NoTime => ReadError::new(
+        ReductionError::NoTime => ReadError::new(
             name,
             "raw gaze without timestamps, and the sampling rate is unknown",
         )
         .with_remedy("give the sampling rate")
         .with_fields(&[EncodeField::Rate]),
-        Unreducible::TooLong => ReadError::new(name, TOO_LONG)
+        ReductionError::TooLong => ReadError::new(name, TOO_LONG)
             .with_remedy(CHECK_TIME_UNIT)
             .with_fields(ABOUT_TIME),
     }

@@ -242,7 +242,7 @@ mod tests {
                 (Some(33.0), Some((1930.25, 955.0)), None),
             ]
         );
-        assert_eq!(read.assumed, [crate::readers::called_after_file(&[])]);
+        assert_eq!(read.assumed, [crate::readers::named_after_file(&[])]);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! both may lie in a folder above and apply to many files. `*_eyetrack.tsv` of older drafts is read as well; it may have
 //! a header line and have both eyes.
 
-use super::bids_sidecar::{BidsName, Sidecar, another_eye_goes_first, recorded_eye};
+use super::bids_sidecar::{BidsName, Sidecar, has_preferred_eye, recorded_eye};
 use super::common::space_in;
 use super::{Format, SupportedOptions, names_of, oriented};
 use crate::{
@@ -94,7 +94,7 @@ impl Format for BidsPhysio {
 }
 
 /// Where to find what in a row.
-struct Found {
+struct ColumnIndices {
     x: usize,
     y: usize,
     /// The column and how many milliseconds its unit has.
@@ -182,7 +182,7 @@ fn is_other_eye(
             let (Some(path), Some(name)) = (input.path(), name) else {
                 return false;
             };
-            let other = another_eye_goes_first(path, name, recorded);
+            let other = has_preferred_eye(path, name, recorded);
             if other {
                 sink.assumed("each eye has its own file; the left one (or the one with the lower label) was used", &[EncodeField::Eye]);
             }
@@ -221,7 +221,7 @@ fn find_columns(
     sidecar: &Sidecar,
     options: &ReadOptions,
     sink: &mut dyn Sink,
-) -> Result<Found, ReadError> {
+) -> Result<ColumnIndices, ReadError> {
     let columns = rows.columns();
     let (x, y) = coordinates(columns, options, sink)?;
     let name_of = |column: usize| columns.names().get(column).map_or("", String::as_str);
@@ -261,7 +261,7 @@ fn find_columns(
         )
         .with_fields(&[EncodeField::Rate]));
     }
-    Ok(Found {
+    Ok(ColumnIndices {
         x,
         y,
         time,
@@ -318,7 +318,7 @@ fn space(
     file: &str,
     sidecar: &Sidecar,
     events: &Sidecar,
-    columns: &Found,
+    columns: &ColumnIndices,
     options: &ReadOptions,
     sink: &mut dyn Sink,
 ) -> Result<Option<Space>, ReadError> {
@@ -365,7 +365,7 @@ fn space(
 fn coordinate_unit(
     file: &str,
     sidecar: &Sidecar,
-    columns: &Found,
+    columns: &ColumnIndices,
     options: &ReadOptions,
     sink: &mut dyn Sink,
 ) -> Result<CoordinateUnit, ReadError> {

@@ -188,7 +188,7 @@ impl Sidecar {
 
 /// Whether the same recording by another eye is in the same folder and goes first: the left eye, or else, where
 /// nothing says which eye is which, the lower label.
-pub(crate) fn another_eye_goes_first(path: &Path, data: &BidsName, own: Option<&str>) -> bool {
+pub(crate) fn has_preferred_eye(path: &Path, data: &BidsName, own: Option<&str>) -> bool {
     if own == Some("left") {
         return false;
     }

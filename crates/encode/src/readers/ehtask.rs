@@ -251,7 +251,7 @@ mod tests {
             read.recordings[0].samples,
             [(Some(1.0), Some((10.0, 20.0)), None)]
         );
-        assert_eq!(read.assumed, [crate::readers::called_after_file(&[])]);
+        assert_eq!(read.assumed, [crate::readers::named_after_file(&[])]);
 
         let bare = "10\t20\nNaN\tNaN\n";
         let name = "User_1_Video_2_Task_3.txt";

@@ -155,7 +155,7 @@ impl Names {
 }
 
 /// Whether a flag such as `on_surf` is there and says no.
-pub(super) fn says_no(row: Row<'_>, column: Option<usize>) -> bool {
+pub(super) fn is_false(row: Row<'_>, column: Option<usize>) -> bool {
     column.is_some_and(|column| {
         let text = row.text(column);
         text.eq_ignore_ascii_case("false") || text == "0"

@@ -59,7 +59,7 @@ proptest! {
         let dtw = Dtw { points, divisor: PathDivisor::None, scale: Some(scale) };
         let comparison = Comparison::new(Metric::Dtw(dtw), alphabet).unwrap();
         let Model::Warping(model) = comparison.model() else { panic!() };
-        let sum = reference::least_sum(&a, &b, |x, y| f64::from(model.distance(x, y)));
+        let sum = reference::warping_distance(&a, &b, |x, y| f64::from(model.distance(x, y)));
         let raw = comparison.raw(&a, &b).unwrap();
         prop_assert_eq!(raw as f64, sum);
         prop_assert_eq!(comparison.compare(&a, &b).unwrap().score(), sum / f64::from(scale));
@@ -74,7 +74,7 @@ proptest! {
     fn warping_in_double_precision_to_the_last_bit((alphabet, points, a, b) in on_a_grid()) {
         let dtw = |divisor| Metric::Dtw(Dtw { points, divisor, scale: None });
         let lattice = points.lattice().unwrap();
-        let sum = reference::least_sum(&a, &b, |x, y| lattice.distance(x, y));
+        let sum = reference::warping_distance(&a, &b, |x, y| lattice.distance(x, y));
         let score = |divisor| {
             let comparison = Comparison::new(dtw(divisor), alphabet).unwrap();
             comparison.compare(&a, &b).unwrap().score()
@@ -91,7 +91,7 @@ proptest! {
             let comparison = Comparison::new(metric, alphabet).unwrap();
             comparison.compare(&a, &b).unwrap().score()
         };
-        let longest = reference::least_longest(&a, &b, distance);
+        let longest = reference::frechet_distance(&a, &b, distance);
         prop_assert_eq!(compare(Metric::Frechet(Frechet { points })), longest);
         let nearest = reference::hausdorff(&a, &b, distance);
         prop_assert_eq!(compare(Metric::Hausdorff(Hausdorff { points })), nearest);

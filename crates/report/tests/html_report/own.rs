@@ -6,7 +6,7 @@ use veilpath_metrics::{
     Alphabet, Cohort, Comparison, Encoding, Entry, Fixation, Fixations, Grid, Metric, Scanpath,
 };
 use veilpath_report::ResultFile;
-use veilpath_report::html::{Options, Own, OwnPair, Recurrence};
+use veilpath_report::html::{Options, OwnCohort, OwnPair, Recurrence};
 
 fn alphabet() -> Alphabet {
     Alphabet::letters(4).unwrap()
@@ -32,7 +32,7 @@ fn cohort(entries: Vec<Entry>) -> Cohort {
 }
 
 fn page(cohort: &Cohort, grid: Option<Grid>, pairs: &[OwnPair]) -> String {
-    let own = Own {
+    let own = OwnCohort {
         cohort,
         grid,
         aspect: None,

@@ -17,7 +17,7 @@ mod words;
 
 use super::common::{report_fixation, start_ms};
 use super::{
-    CALLED_AFTER_FILE, Format, SupportedOptions, called_after_file, names_found, or_file_name,
+    CALLED_AFTER_FILE, Format, SupportedOptions, named_after_file, names_found, or_file_name,
 };
 use crate::{
     Dropped, EncodeField, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Row, RowChoice,
@@ -28,7 +28,7 @@ use labels::{EventFilter, Verdict};
 use recordings::{Recordings, RowOwner};
 use units::Survey;
 
-pub(crate) use places::{coordinate_pairs, half_a_place, look_like_coordinates};
+pub(crate) use places::{coordinate_pairs, look_like_coordinates, unpaired_coordinate};
 
 /// See the module.
 pub(super) struct Table;
@@ -95,7 +95,7 @@ impl Format for Table {
                 .into_iter()
                 .chain(CALLED_AFTER_FILE.iter().copied())
                 .collect();
-            sink.assumed(&called_after_file(&roles.not_used), &changed_by);
+            sink.assumed(&named_after_file(&roles.not_used), &changed_by);
         }
         sink.columns(roles);
         if layout.end_point.is_some() && fixations {
