@@ -125,7 +125,7 @@ impl Keys {
 
     /// Secret values into slots, and out of slots.
     pub fn packing(&self) {
-        let layout = SlotLayout::fullest(SIZE, 100).expect("slots that fit");
+        let layout = SlotLayout::with_most_slots(SIZE, 100).expect("slots that fit");
         let values: Vec<BoxedUint> = (0..3).map(|_| secret_number(90)).collect();
         let packed = layout.pack(&values).expect("values that fit");
         layout.unpack(&packed).expect("what was packed");

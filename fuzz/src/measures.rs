@@ -86,11 +86,11 @@ fn of_letters(choice: u8, number: u8, a: &Scanpath, b: &Scanpath) {
                 1 => model.lattice.distance(x, y),
                 _ => f64::from(model.distance(x, y)) / f64::from(model.scale),
             };
-            PairScore::single(reference::least_sum(a, b, distance))
+            PairScore::single(reference::warping_distance(a, b, distance))
         }
         (_, Model::Bottleneck(_)) => {
             let distance = |x, y| distance_on(&points, x, y);
-            PairScore::single(reference::least_longest(a, b, distance))
+            PairScore::single(reference::frechet_distance(a, b, distance))
         }
         (_, Model::Hausdorff(_)) => {
             let distance = |x, y| distance_on(&points, x, y);

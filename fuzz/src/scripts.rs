@@ -1,42 +1,36 @@
 //! A peer that sends what a fuzzer generates: raw bytes, and whole parts of messages that random bytes would never produce.
 //!
-//! The library's own tests include this file and run the same scripts.
+//! The library's own tests include this file and run the same scripts, so modules are named with their paths.
 
-use std::sync::{Arc, OnceLock};
-use veilpath_channel::{Channel, ChannelError, MemoryChannel, memory_pair};
-use veilpath_metrics::{
-    Alphabet, Cohort, Crqa, CrqaOutput, Dtw, DurationClasses, DurationDivisor, Encoding, Frechet,
-    Grid, Hausdorff, LocalScoring, Metric, PathDivisor, Points, RecurrenceRule, ScaSim, Scanpath,
-    Undefined, View,
-};
-use veilpath_paillier::{KeySize, Plaintext, SecretKey};
+#[path = "scripts/bytes.rs"]
+mod bytes;
+#[path = "scripts/channels.rs"]
+mod channels;
+#[path = "scripts/metrics.rs"]
+mod metrics;
+
+use bytes::{garbled_bytes, key, paillier_bytes};
+use channels::{Changes, ScriptedChannel, TamperingChannel};
+use metrics::{LETTERS, measure, metric};
+use veilpath_channel::{Channel, memory_pair};
+use veilpath_metrics::{Alphabet, Cohort, Encoding, Metric, Scanpath};
+use veilpath_paillier::KeySize;
 use veilpath_protocol::{
     Engine, GroupInputs, GroupPlan, GroupSizes, Job, Label, PaillierOptions, PairRule,
     ProtocolError, Reveal, Role, Spec, TreeLevels,
 };
 
-/// A key for experiments; it protects nothing.
-const KEY: &str = "veilpath paillier secret key 1
-bits 512
-n ac13fc6d6891fc28288d3df0690ade2bd72503a8e34728b8e16b121b6d6604c90e27e4c019123145c944d6865e1ee698361217ec2beca494a876e0ec8e2627c5
-p c5db5e0b80cd86bb1e56745bdc88d91be46b209f42db78141d4c97806cfa6c27
-q dea54bab80949e9cef81fcd34a80220f2c4a3dab1b63593594268012ee1e0433
-";
-
-/// Letters of the alphabet: few, so that a row of substitution costs fits into a short script.
-const LETTERS: u32 = 2;
-
 /// The result of a run against a script; `None` if the bytes do not describe one.
-pub type Ended = Option<Result<usize, ProtocolError>>;
+pub type ScriptOutcome = Option<Result<usize, ProtocolError>>;
 
 /// What the two roles of the engine `plain` receive, as it is: the first byte chooses the role and whether lengths were
 /// announced and whether scores or bits come, the second the number of scanpaths.
-pub fn plain(data: &[u8]) -> Ended {
+pub fn plain(data: &[u8]) -> ScriptOutcome {
     let [choice, count, bytes @ ..] = data else {
         return None;
     };
     let announced = choice & 2 > 0;
-    let script = Script::new(bytes.to_vec());
+    let script = ScriptedChannel::new(bytes.to_vec());
     let reveal = if choice & 4 > 0 {
         "threshold:2".parse().ok()?
     } else {
@@ -49,7 +43,7 @@ pub fn plain(data: &[u8]) -> Ended {
 
 /// What the two roles of the engine `paillier` receive. The first byte chooses role, packing, batch, metric, this side's
 /// length, whether lengths were announced and whether the masks are the hardened ones; the second the number of scanpaths; then come the parts of [`paillier_bytes`].
-pub fn paillier(data: &[u8]) -> Ended {
+pub fn paillier(data: &[u8]) -> ScriptOutcome {
     let [choice, count, parts @ ..] = data else {
         return None;
     };
@@ -64,7 +58,7 @@ pub fn paillier(data: &[u8]) -> Ended {
     let metric = metric(choice & 8 > 0);
     let own = usize::from(choice >> 4 & 3);
     let announced = (choice & 64 > 0).then_some(1);
-    let script = Script::new(paillier_bytes(parts)?);
+    let script = ScriptedChannel::new(paillier_bytes(parts)?);
     let settings = (Engine::Paillier(options), metric, Reveal::Score);
     run(settings, role(*choice), own, *count, announced, script)
 }
@@ -75,7 +69,7 @@ pub fn paillier(data: &[u8]) -> Ended {
 ///
 /// No script passes the garbler's checks of transfers, so a first byte of 0xf0 and above chooses an honest peer, some bytes of
 /// which are changed on their way: three bytes say where and how, and the second byte chooses among the measures, too.
-pub fn garbled(data: &[u8]) -> Ended {
+pub fn garbled(data: &[u8]) -> ScriptOutcome {
     circuits(Engine::Garbled, data, &|changes| {
         let changes = changes.as_chunks().0.iter();
         let change =
@@ -86,13 +80,13 @@ pub fn garbled(data: &[u8]) -> Ended {
 
 /// What the two roles of the engine `shares` receive, described as for [`garbled`]. Its messages before the first result are longer,
 /// so four bytes say where and how a byte of an honest peer is changed.
-pub fn shares(data: &[u8]) -> Ended {
+pub fn shares(data: &[u8]) -> ScriptOutcome {
     circuits(Engine::Shares, data, &changes)
 }
 
 /// What the two roles of an answer about groups receive from a peer of whose bytes some are changed. The first byte chooses the role
 /// and the question.
-pub fn statistics(data: &[u8]) -> Ended {
+pub fn statistics(data: &[u8]) -> ScriptOutcome {
     let [choice, parts @ ..] = data else {
         return None;
     };
@@ -109,11 +103,7 @@ pub fn statistics(data: &[u8]) -> Ended {
     let settings = (Engine::Shares, Metric::Levenshtein, question.parse().ok()?);
     let spec = &spec(settings, None)?;
     let (mut channel, peer_channel) = memory_pair();
-    let mut peer_channel = Changed {
-        channel: peer_channel,
-        sent: 0,
-        changes: changes(parts),
-    };
+    let mut peer_channel = TamperingChannel::new(peer_channel, changes(parts));
     let role = role(*choice);
     std::thread::scope(|scope| {
         scope.spawn(move || group_shares(spec, role.other(), &mut peer_channel));
@@ -124,7 +114,7 @@ pub fn statistics(data: &[u8]) -> Ended {
 }
 
 /// One side's shares of an answer about three participants of two groups on each side.
-fn group_shares(spec: &Spec, role: Role, channel: &mut dyn Channel) -> Ended {
+fn group_shares(spec: &Spec, role: Role, channel: &mut dyn Channel) -> ScriptOutcome {
     let lengths = [2, 3, 2];
     let own = lengths.map(scanpath);
     let own: Vec<&Scanpath> = own.iter().collect();
@@ -164,10 +154,7 @@ fn changes(parts: &[u8]) -> Changes {
     parts.as_chunks().0.iter().map(change).collect()
 }
 
-/// Bytes that are changed on their way: where and how.
-type Changes = Vec<(usize, u8)>;
-
-fn circuits(engine: Engine, data: &[u8], changes: &dyn Fn(&[u8]) -> Changes) -> Ended {
+fn circuits(engine: Engine, data: &[u8], changes: &dyn Fn(&[u8]) -> Changes) -> ScriptOutcome {
     let [choice, count, parts @ ..] = data else {
         return None;
     };
@@ -185,7 +172,7 @@ fn circuits(engine: Engine, data: &[u8], changes: &dyn Fn(&[u8]) -> Changes) -> 
         return run_changed(settings, role(*choice), own, pad_to, changes(parts));
     }
     let settings = (engine, metric, reveal);
-    let script = Script::new(garbled_bytes(parts));
+    let script = ScriptedChannel::new(garbled_bytes(parts));
     let announced = pad_to.map_or(1, |length| length as usize);
     run_padded(
         settings,
@@ -201,103 +188,6 @@ fn circuits(engine: Engine, data: &[u8], changes: &dyn Fn(&[u8]) -> Changes) -> 
 /// How long scanpaths look where lengths are hidden.
 const PADDED: u32 = 3;
 
-/// A point of the curve that is not the neutral one: the base point, in its compressed form.
-const POINT: [u8; 32] = [
-    0xe2, 0xf2, 0xae, 0x0a, 0x6a, 0xbc, 0x4e, 0x71, 0xa8, 0x84, 0xa9, 0x61, 0xc5, 0x00, 0x51, 0x5f,
-    0x58, 0xe3, 0x0b, 0x6a, 0xa5, 0x82, 0xdd, 0x8d, 0xb6, 0xa6, 0x59, 0x45, 0xe0, 0x8d, 0x2d, 0x76,
-];
-
-/// The bytes of a peer, part by part. Each part starts with a byte for its kind and a byte for its number.
-///
-/// | kind | part |
-/// |---|---|
-/// | 0 | that many of the following bytes, unchanged |
-/// | 1 | a number of 64 bits |
-/// | 2 | that many pairs of points of the curve |
-/// | 3 | that many times 256 arbitrary bytes, for tables and corrections |
-fn garbled_bytes(mut parts: &[u8]) -> Vec<u8> {
-    let mut sent = Vec::new();
-    while let [kind, number, rest @ ..] = parts {
-        parts = rest;
-        let times = usize::from(*number);
-        match kind % 4 {
-            0 => {
-                let (now, later) = rest.split_at(rest.len().min(times));
-                sent.extend(now);
-                parts = later;
-            }
-            1 => sent.extend(u64::from(*number).to_le_bytes()),
-            2 => sent.extend(POINT.repeat(2 * times)),
-            _ => sent.extend((0..256 * times).map(|at| (at * at / 7 % 251) as u8)),
-        }
-    }
-    sent
-}
-
-fn metric(is_local: bool) -> Metric {
-    if !is_local {
-        return Metric::Levenshtein;
-    }
-    Metric::SmithWaterman {
-        scoring: LocalScoring::Unit {
-            reward: 2.0,
-            mismatch: 1.0,
-        },
-        gap: 1.0,
-        scale: None,
-    }
-}
-
-/// A measure other than an alignment.
-fn measure(number: u8) -> Option<Metric> {
-    let grid = Grid::new(LETTERS, 1)?;
-    let points = Points::Grid { grid, wrap: false };
-    let crqa = |outputs: &[CrqaOutput]| Crqa {
-        rule: RecurrenceRule::SameLetter,
-        line: 2,
-        outputs: outputs.to_vec(),
-        undefined: Undefined::Zero,
-        rounded: true,
-    };
-    if number % 16 == 8 {
-        return Some(Metric::Frechet(Frechet {
-            points: Points::Cells {
-                grid,
-                width: 12.5,
-                height: 20.0,
-            },
-        }));
-    }
-    match number % 8 {
-        7 => Some(Metric::ScaSim(ScaSim {
-            view: View {
-                center: [50.0, 50.0],
-                pixel: [0.1, 0.1],
-                distance: 60.0,
-            },
-            modulator: 0.83,
-            divisor: DurationDivisor::None,
-            classes: Some(DurationClasses {
-                grid,
-                screen: [100.0, 100.0],
-                durations: vec![100.0, 250.0],
-                scale: 1,
-            }),
-        })),
-        1 => Some(Metric::SequenceScore),
-        2 => Some(Metric::Dtw(Dtw {
-            points,
-            divisor: PathDivisor::None,
-            scale: Some(1),
-        })),
-        3 => Some(Metric::Frechet(Frechet { points })),
-        4 => Some(Metric::Hausdorff(Hausdorff { points })),
-        5 => Some(Metric::Crqa(crqa(&[CrqaOutput::Det]))),
-        6 => Some(Metric::Crqa(crqa(&CrqaOutput::ALL[..3]))),
-        _ => None,
-    }
-}
-
 fn role(choice: u8) -> Role {
     if choice & 1 == 0 {
         Role::Host
@@ -312,8 +202,8 @@ fn run(
     own: usize,
     count: u8,
     announced: Option<usize>,
-    script: Script,
-) -> Ended {
+    script: ScriptedChannel,
+) -> ScriptOutcome {
     run_padded(settings, role, own, count, announced, None, script)
 }
 
@@ -341,7 +231,7 @@ fn run_changed(
     own: usize,
     pad_to: Option<u32>,
     changes: Changes,
-) -> Ended {
+) -> ScriptOutcome {
     let engine = settings.0;
     let spec = spec(settings, pad_to)?;
     let (ours, theirs) = (scanpath(own), scanpath(2));
@@ -354,11 +244,7 @@ fn run_changed(
     let peer = Job::new(&spec, role.other(), &theirs, 1, &pairs).ok()?;
     let peer = peer.with_peer_lengths(&our_lengths).ok()?;
     let (mut channel, peer_channel) = memory_pair();
-    let mut peer_channel = Changed {
-        channel: peer_channel,
-        sent: 0,
-        changes,
-    };
+    let mut peer_channel = TamperingChannel::new(peer_channel, changes);
     std::thread::scope(|scope| {
         let engine = &engine;
         scope.spawn(move || engine.run(&peer, &mut peer_channel, &()));
@@ -376,8 +262,8 @@ fn run_padded(
     count: u8,
     announced: Option<usize>,
     pad_to: Option<u32>,
-    mut script: Script,
-) -> Ended {
+    mut script: ScriptedChannel,
+) -> ScriptOutcome {
     let spec = spec((engine, metric, reveal), pad_to)?;
     let count = usize::from(count % 4);
     let own = scanpath(own);
@@ -397,122 +283,4 @@ fn run_padded(
     }
     let ended = engine.run(&job, &mut script, &());
     Some(ended.map(|readings| readings.len()))
-}
-
-/// The bytes of a peer, part by part. Each part starts with a byte for its kind; most have another for their number.
-///
-/// | kind | part |
-/// |---|---|
-/// | 0 | that many of the following bytes, unchanged |
-/// | 1 | a number of 64 bits |
-/// | 2 | the matrix owner's header, from three bytes |
-/// | 3 | the key holder's modulus |
-/// | 4 | an encryption of the signed number |
-/// | 5 | that many encryptions of 1 |
-fn paillier_bytes(mut parts: &[u8]) -> Option<Vec<u8>> {
-    let key = key()?;
-    let public = key.public_key();
-    let encrypted = |value: i8| {
-        let ciphertext = public.trivial(&Plaintext::from(i64::from(value))).ok()?;
-        public.ciphertext_to_bytes(&ciphertext).ok()
-    };
-    let mut sent = Vec::new();
-    while let [kind, number, rest @ ..] = parts {
-        parts = rest;
-        match kind % 6 {
-            0 => {
-                let (now, later) = rest.split_at(rest.len().min(usize::from(*number)));
-                sent.extend(now);
-                parts = later;
-            }
-            1 => sent.extend(u64::from(*number).to_le_bytes()),
-            2 => {
-                let [second, third, later @ ..] = rest else {
-                    break;
-                };
-                for count in [number, second, third] {
-                    sent.extend(u32::from(*count).to_le_bytes());
-                }
-                parts = later;
-            }
-            3 => {
-                let bytes = public.modulus().to_be_bytes();
-                sent.extend(&bytes[bytes.len().saturating_sub(64)..]);
-            }
-            4 => sent.extend(encrypted(i8::from_le_bytes([*number]))?),
-            _ => {
-                let one = encrypted(1)?;
-                sent.extend(one.repeat(usize::from(*number % 32)));
-            }
-        }
-    }
-    Some(sent)
-}
-
-fn key() -> Option<Arc<SecretKey>> {
-    static READ: OnceLock<Option<Arc<SecretKey>>> = OnceLock::new();
-    READ.get_or_init(|| SecretKey::from_file_text(KEY).ok().map(Arc::new))
-        .clone()
-}
-
-/// Sends prepared bytes, and ignores what it receives.
-struct Script {
-    bytes: Vec<u8>,
-    position: usize,
-}
-
-impl Script {
-    fn new(bytes: Vec<u8>) -> Self {
-        Self { bytes, position: 0 }
-    }
-}
-
-impl Channel for Script {
-    fn send(&mut self, _: &[u8]) -> Result<(), ChannelError> {
-        Ok(())
-    }
-
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
-        let end = self.position + buffer.len();
-        let bytes = self
-            .bytes
-            .get(self.position..end)
-            .ok_or(ChannelError::Closed)?;
-        buffer.copy_from_slice(bytes);
-        self.position = end;
-        Ok(())
-    }
-
-    fn flush(&mut self) -> Result<(), ChannelError> {
-        Ok(())
-    }
-}
-
-/// Changes some of the bytes that are sent.
-struct Changed {
-    channel: MemoryChannel,
-    sent: usize,
-    changes: Changes,
-}
-
-impl Channel for Changed {
-    fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
-        let mut bytes = bytes.to_vec();
-        for (at, change) in &self.changes {
-            let place = at.checked_sub(self.sent);
-            if let Some(byte) = place.and_then(|place| bytes.get_mut(place)) {
-                *byte ^= change;
-            }
-        }
-        self.sent += bytes.len();
-        self.channel.send(&bytes)
-    }
-
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
-        self.channel.receive(buffer)
-    }
-
-    fn flush(&mut self) -> Result<(), ChannelError> {
-        self.channel.flush()
-    }
 }

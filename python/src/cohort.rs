@@ -251,7 +251,7 @@ pub(crate) fn split(
     split().map_err(|error: Error| raise(py, &error))
 }
 
-/// Makes participants up who look at the same stimuli; or, with `as`, a table of their fixations.
+/// Makes up participants who look at the same stimuli; or, with `as`, a table of their fixations.
 #[pyfunction]
 pub(crate) fn synth_lifelike(
     py: Python<'_>,

@@ -1,6 +1,6 @@
 //! The façade's errors as exceptions of the package.
 
-use crate::hints::{self, Located};
+use crate::hints::{self, ErrorLocation};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -40,21 +40,21 @@ fn class(error: &Error) -> &'static str {
 
 /// The exception for an error, with its place in the input as attributes.
 pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
-    let place = Located::of(error);
+    let place = ErrorLocation::of(error);
     make(py, class(error), &hints::explain(error), &place)
 }
 
 /// An exception about an argument.
 pub(crate) fn bad_argument(py: Python<'_>, name: &str, problem: impl std::fmt::Display) -> PyErr {
     let message = format!("{name}: {problem}");
-    make(py, "PlanError", &message, &Located::default())
+    make(py, "PlanError", &message, &ErrorLocation::default())
 }
 
 /// An exception about an input.
 pub(crate) fn bad_input(py: Python<'_>, file: &str, problem: impl std::fmt::Display) -> PyErr {
-    let place = Located {
+    let place = ErrorLocation {
         file: Some(file.to_string()),
-        ..Located::default()
+        ..ErrorLocation::default()
     };
     make(py, "InputError", &format!("{file}: {problem}"), &place)
 }
@@ -66,7 +66,7 @@ pub(crate) fn warn(py: Python<'_>, message: &str) -> PyResult<()> {
     PyErr::warn(py, category.bind(py), &message, 2)
 }
 
-fn make(py: Python<'_>, class: &str, message: &str, place: &Located) -> PyErr {
+fn make(py: Python<'_>, class: &str, message: &str, place: &ErrorLocation) -> PyErr {
     let made = || -> PyResult<PyErr> {
         let attributes = PyDict::new(py);
         attributes.set_item("file", &place.file)?;

@@ -13,14 +13,14 @@ use veilpath::{
 
 /// Where an error is, for the attributes of the exception.
 #[derive(Default)]
-pub(crate) struct Located {
+pub(crate) struct ErrorLocation {
     pub(crate) file: Option<String>,
     pub(crate) line: Option<u64>,
     pub(crate) row: Option<u64>,
     pub(crate) column: Option<String>,
 }
 
-impl Located {
+impl ErrorLocation {
     pub(crate) fn of(error: &Error) -> Self {
         match error {
             Error::Read(error) => Self::read(error),

@@ -132,7 +132,7 @@ impl Session {
         }
         let Ok(mut job) = self.job.try_lock() else {
             return Err(PyRuntimeError::new_err(
-                "another thread waits for this session",
+                "another thread is waiting for this session",
             ));
         };
         let completed = jobs::finish(py, &mut *job, progress.as_ref(), &mut |event| {

@@ -152,7 +152,7 @@ def test_what_is_not_data_is_refused() -> None:
         vp.encode(frame(), grid=(0, 7), screen=SCREEN)
     with pytest.raises(vp.PlanError, match=r"units: .*px-centre"):
         vp.encode(frame(), units="cm", screen=SCREEN)  # type: ignore[arg-type]
-    with pytest.raises(vp.InputError, match="not of frames"):
+    with pytest.raises(vp.InputError, match="not for data frames"):
         vp.encode(frame(), input_format="eyelink-asc", screen=SCREEN)
 
 

@@ -115,7 +115,7 @@ def split(
     seed: int | None = None,
     names: tuple[str, str] | None = None,
 ) -> tuple[Cohort, Cohort]:
-    """Splits the participants at random, for rehearsals. Every group is split in the same share.
+    """Splits the participants at random, for rehearsals. Every group is split in the same proportion.
 
     The same seed gives the same split on every machine.
     """
@@ -136,7 +136,7 @@ def synth(
     seed: int | None = None,
     name: str | None = None,
 ) -> Cohort:
-    """Makes participants up who look at the same stimuli: 12 of them, half novices and half experts.
+    """Makes up participants who look at the same stimuli: 12 of them, half novices and half experts.
 
     ``groups`` has sizes of named groups instead; ``difference`` says how much they differ, from 0 to 1.
     """

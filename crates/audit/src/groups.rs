@@ -218,9 +218,9 @@ fn with_equal_answers(
 }
 
 /// Keeps halves in memory.
-struct Halves(Mutex<Vec<u64>>);
+struct HalvesInMemory(Mutex<Vec<u64>>);
 
-impl PairStore for Halves {
+impl PairStore for HalvesInMemory {
     fn keep_halves(&self, pairs: &[usize], halves: &[u64]) -> Result<(), Refused> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for (&pair, &half) in pairs.iter().zip(halves) {
@@ -269,7 +269,7 @@ fn run(
             minimum: 0,
             coins: COINS,
         };
-        let (whole, kept) = (job()?, Halves(Mutex::new(vec![0; pairs.len()])));
+        let (whole, kept) = (job()?, HalvesInMemory(Mutex::new(vec![0; pairs.len()])));
         let plan = GroupPlan::new(&whole, inputs)?;
         spec.engine
             .run(&job()?.with_store(&kept), &mut channel, &())?;

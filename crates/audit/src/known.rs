@@ -30,7 +30,7 @@ pub(crate) struct Class {
 }
 
 /// The probability of each letter at each place of the matrix owner's scanpath.
-pub type Belief = Vec<Vec<f64>>;
+pub type LetterProbabilities = Vec<Vec<f64>>;
 
 impl Known {
     /// `score` is the raw result that the engine computes.
@@ -59,7 +59,7 @@ impl Known {
     }
 
     /// The belief of a party that knows only the alphabet.
-    pub fn uniform_belief(&self) -> Belief {
+    pub fn uniform_probabilities(&self) -> LetterProbabilities {
         vec![vec![1.0 / self.letters as f64; self.letters]; self.theirs]
     }
 
@@ -132,7 +132,7 @@ fn classes(model: &GlobalModel, own: &[u16], letters: usize) -> Vec<Class> {
 }
 
 /// A belief that is not too certain to be corrected by the next comparison.
-pub fn hedge(belief: &Belief) -> Belief {
+pub fn hedge(belief: &LetterProbabilities) -> LetterProbabilities {
     let hedged = |letters: &Vec<f64>| {
         let uniform = 1.0 / letters.len() as f64;
         letters.iter().map(|p| 0.95 * p + 0.05 * uniform).collect()
@@ -141,7 +141,7 @@ pub fn hedge(belief: &Belief) -> Belief {
 }
 
 /// How many letters the best guess hits; if several are equally good, on average.
-pub fn hits(belief: &Belief, truth: &[u16]) -> f64 {
+pub fn hits(belief: &LetterProbabilities, truth: &[u16]) -> f64 {
     let hit = |(letters, &truth): (&Vec<f64>, &u16)| {
         let best = letters.iter().copied().fold(0.0, f64::max) * 0.999_999;
         let as_good = letters.iter().filter(|&&p| p >= best).count();

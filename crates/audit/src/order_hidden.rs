@@ -8,7 +8,7 @@
 //! learned.
 
 use crate::clue::{Clue, Feature};
-use crate::known::{Belief, Known, MAX_LENGTH};
+use crate::known::{Known, LetterProbabilities, MAX_LENGTH};
 use crate::score_only;
 use rand::Rng;
 use std::collections::HashMap;
@@ -31,10 +31,10 @@ pub struct Effort {
 const NO_NEW_LETTER: usize = usize::MAX;
 
 /// Rows filled so far, a byte each.
-type Filled = u128;
+type FilledRows = u128;
 
 /// A hypothesis: a path of letters, what was filled when this message was sent, and what is filled now.
-type State = (u32, Filled, Filled);
+type State = (u32, FilledRows, FilledRows);
 
 /// A path of letters and its last column.
 struct Node {
@@ -54,11 +54,11 @@ struct Search<'a> {
 /// likelihood of a clue of some other comparison.
 pub fn attack(
     known: &Known,
-    prior: &Belief,
+    prior: &LetterProbabilities,
     batches: &[Batch],
     effort: Effort,
     background: &dyn Fn(&Clue) -> f64,
-) -> Belief {
+) -> LetterProbabilities {
     let mut search = Search {
         known,
         weights: class_weights(known, prior),
@@ -99,11 +99,11 @@ const USUAL_TRIES: usize = 400;
 /// random scanpaths.
 pub fn attack_mixed<R: Rng + ?Sized>(
     known: &Known,
-    prior: &Belief,
+    prior: &LetterProbabilities,
     batches: &[Batch],
     effort: Effort,
     rng: &mut R,
-) -> Belief {
+) -> LetterProbabilities {
     let usual = score_only::usual_differences(known, USUAL_TRIES, rng);
     let background = |clue: &Clue| {
         usual
@@ -207,7 +207,7 @@ impl Search<'_> {
 
     /// Rows whose next cell the matrix owner could have requested: everything that it needs was known when the
     /// message was sent.
-    fn ready(&self, base: Filled, filled: Filled) -> impl Iterator<Item = usize> + use<> {
+    fn ready(&self, base: FilledRows, filled: FilledRows) -> impl Iterator<Item = usize> + use<> {
         let columns = self.known.theirs;
         (0..self.known.own.len()).filter(move |&row| {
             let done = filled_in(filled, row);
@@ -245,7 +245,7 @@ impl Search<'_> {
     /// Keeps the hypotheses that are complete and end in the score, if there are any.
     fn finish(&self, states: &mut Vec<(State, f64)>) {
         let (rows, columns) = (self.known.own.len(), self.known.theirs);
-        let complete = |filled: Filled| (0..rows).all(|row| filled_in(filled, row) == columns);
+        let complete = |filled: FilledRows| (0..rows).all(|row| filled_in(filled, row) == columns);
         let right = |node: u32| self.nodes[node as usize].column.last() == Some(&self.known.score);
         let kept: Vec<_> = states
             .iter()
@@ -257,7 +257,7 @@ impl Search<'_> {
         }
     }
 
-    fn belief(&self, states: &[(State, f64)], prior: &Belief) -> Belief {
+    fn belief(&self, states: &[(State, f64)], prior: &LetterProbabilities) -> LetterProbabilities {
         let total: f64 = states.iter().map(|(_, weight)| weight).sum();
         let mut belief = vec![vec![0.0; self.known.letters]; self.known.theirs];
         for &((node, _, filled), weight) in states {
@@ -283,7 +283,7 @@ impl Search<'_> {
     }
 }
 
-pub(crate) fn class_weights(known: &Known, prior: &Belief) -> Vec<Vec<f64>> {
+pub(crate) fn class_weights(known: &Known, prior: &LetterProbabilities) -> Vec<Vec<f64>> {
     let weight = |letters: &[f64], members: &[u16]| -> f64 {
         members.iter().map(|&m| letters[usize::from(m)]).sum()
     };
@@ -326,6 +326,6 @@ fn merge(states: &mut Vec<(State, f64)>) {
     states.extend(merged);
 }
 
-fn filled_in(filled: Filled, row: usize) -> usize {
+fn filled_in(filled: FilledRows, row: usize) -> usize {
     (filled >> (8 * row)) as usize & 0xff
 }

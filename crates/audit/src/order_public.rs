@@ -3,17 +3,17 @@
 
 use crate::AuditError;
 use crate::clue::{Clue, Feature};
-use crate::known::{Belief, Known};
+use crate::known::{Known, LetterProbabilities};
 use crate::order_hidden::{Batch, class_weights};
 
 /// The key holder's belief from the clues of all cells, `clues[j][i]` that of row i and column j.
 pub fn attack(
     known: &Known,
-    prior: &Belief,
+    prior: &LetterProbabilities,
     clues: &[Vec<Clue>],
     feature: Feature,
     hypotheses: usize,
-) -> Belief {
+) -> LetterProbabilities {
     let weights = class_weights(known, prior);
     // Letters so far, the last column, and the likelihood.
     let mut states: Vec<(Vec<usize>, Vec<i64>, f64)> = vec![(Vec::new(), known.border(), 1.0)];
@@ -71,10 +71,10 @@ pub fn in_place(
 
 fn belief(
     known: &Known,
-    prior: &Belief,
+    prior: &LetterProbabilities,
     weights: &[Vec<f64>],
     states: &[(Vec<usize>, Vec<i64>, f64)],
-) -> Belief {
+) -> LetterProbabilities {
     let total: f64 = states.iter().map(|(.., weight)| weight).sum();
     let mut belief = vec![vec![0.0; known.letters]; known.theirs];
     for (letters, _, weight) in states {

@@ -1,10 +1,10 @@
 //! What the score reveals by itself: no engine can hide that.
 
-use crate::known::{Belief, Known};
+use crate::known::{Known, LetterProbabilities};
 use rand::{Rng, RngExt};
 
 /// The key holder's belief from its scanpath, the length of the other and the score, by trying random scanpaths.
-pub fn attack<R: Rng + ?Sized>(known: &Known, tries: usize, rng: &mut R) -> Belief {
+pub fn attack<R: Rng + ?Sized>(known: &Known, tries: usize, rng: &mut R) -> LetterProbabilities {
     let of_letter = known.class_of_letters();
     let mut counts = vec![vec![0.0; known.classes.len()]; known.theirs];
     for _ in 0..tries {

@@ -80,7 +80,13 @@ fn absolute_differences_in_a_public_order_reveal_every_letter() {
     let known = known(absolute(), &own, &theirs);
     // A prime factor above all differences: nothing is divisible by chance.
     let clues = clues(&known, &theirs, 1_000_003);
-    let belief = order_public::attack(&known, &known.uniform_belief(), &clues, Feature::All, 5_000);
+    let belief = order_public::attack(
+        &known,
+        &known.uniform_probabilities(),
+        &clues,
+        Feature::All,
+        5_000,
+    );
     assert_eq!(hits(&belief, &theirs), 4.0);
 }
 
@@ -99,7 +105,13 @@ fn with_a_hidden_order_most_letters_are_still_found() {
         hypotheses: 2_000,
         mixed: false,
     };
-    let belief = order_hidden::attack(&known, &known.uniform_belief(), &batches, effort, &|_| 0.0);
+    let belief = order_hidden::attack(
+        &known,
+        &known.uniform_probabilities(),
+        &batches,
+        effort,
+        &|_| 0.0,
+    );
     for letters in &belief {
         assert!((letters.iter().sum::<f64>() - 1.0).abs() < 1e-9);
     }

@@ -37,13 +37,13 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Compare two bundled cohorts and explain the result
     Demo(DemoArgs),
-    /// Open a page in the browser that does the whole job
+    /// Do everything on a local page in the browser
     Ui(UiArgs),
     /// Turn gaze and fixation files into a cohort of scanpaths
     Encode(EncodeArgs),
     /// Compare the scanpaths of two cohorts
     Compare(CompareArgs),
-    /// Make an HTML page with figures from a result file
+    /// Make an HTML report with figures from a result file
     Report(ReportArgs),
     /// Compute group means, tests and classification rates from result files
     Stats(StatsArgs),
@@ -51,23 +51,23 @@ pub(crate) enum Command {
     Host(HostArgs),
     /// Connect to another institution, and compare with it
     Join(JoinArgs),
-    /// Connect two institutions that can only dial out, from a third machine
+    /// Connect two institutions that can only make outgoing connections
     Relay(RelayArgs),
     /// Make a short-lived key for a machine that computes tiles
     WorkerKey(WorkerKeyArgs),
-    /// Connect the workers of two institutions that have the same tile
+    /// Connect the workers of two institutions that compute the same tile
     Gateway(GatewayArgs),
     /// Compute a tile of an agreement with a worker key
     Worker(WorkerArgs),
-    /// Put the results of the tiles of a comparison together
+    /// Merge the results of a comparison's tiles
     Merge(MergeArgs),
     /// List comparisons of earlier sessions, or write the results of one again
     Results(ResultsArgs),
     /// List the peers of earlier sessions, or lift a ban
     Peers(PeersArgs),
-    /// Write down what may leave this institution, and check plans against it
+    /// Define what may leave this institution, and check plans against it
     Policy(PolicyArgs),
-    /// List what was disclosed to whom, and check the signed record of it
+    /// List what was disclosed to whom, and verify the signed record
     Record(RecordArgs),
     /// Create or show this machine's identity
     Identity(IdentityArgs),

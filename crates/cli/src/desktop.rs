@@ -7,11 +7,11 @@ use std::io::IsTerminal;
 
 /// Whether the program was started from a desktop, without arguments.
 pub(crate) fn is_desktop_launch() -> bool {
-    std::env::args_os().count() == 1 && is_desktop(&Surroundings::of_process())
+    std::env::args_os().count() == 1 && is_desktop(&LaunchContext::of_process())
 }
 
 /// What a process can see of how it was started.
-struct Surroundings<'a> {
+struct LaunchContext<'a> {
     /// Whether standard input, output or error is a terminal.
     has_terminal: bool,
     /// Whether no other process shares the console; Windows only.
@@ -19,7 +19,7 @@ struct Surroundings<'a> {
     variable: &'a dyn Fn(&str) -> Option<OsString>,
 }
 
-impl Surroundings<'_> {
+impl LaunchContext<'_> {
     fn of_process() -> Self {
         Self {
             has_terminal: std::io::stdin().is_terminal()
@@ -36,12 +36,12 @@ impl Surroundings<'_> {
     }
 }
 
-fn is_desktop(surroundings: &Surroundings<'_>) -> bool {
-    if surroundings.has_any(&["SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT"]) {
+fn is_desktop(context: &LaunchContext<'_>) -> bool {
+    if context.has_any(&["SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT"]) {
         return false;
     }
     if cfg!(windows) {
-        return surroundings.owns_console;
+        return context.owns_console;
     }
     let launched: &[&str] = match cfg!(target_os = "macos") {
         true => &["__CFBundleIdentifier"],
@@ -52,9 +52,8 @@ fn is_desktop(surroundings: &Surroundings<'_>) -> bool {
             "XDG_ACTIVATION_TOKEN",
         ],
     };
-    let has_display =
-        cfg!(target_os = "macos") || surroundings.has_any(&["DISPLAY", "WAYLAND_DISPLAY"]);
-    !surroundings.has_terminal && has_display && surroundings.has_any(launched)
+    let has_display = cfg!(target_os = "macos") || context.has_any(&["DISPLAY", "WAYLAND_DISPLAY"]);
+    !context.has_terminal && has_display && context.has_any(launched)
 }
 
 #[cfg(windows)]
@@ -72,7 +71,7 @@ mod tests {
 
     fn desktop(has_terminal: bool, variables: &[&str]) -> bool {
         let variables: Vec<String> = variables.iter().map(ToString::to_string).collect();
-        is_desktop(&Surroundings {
+        is_desktop(&LaunchContext {
             has_terminal,
             owns_console: false,
             variable: &|name| {

@@ -14,9 +14,9 @@ use std::io::ErrorKind;
 use veilpath::split::SplitError;
 use veilpath::synth::SynthError;
 use veilpath::{
-    Capability, Error, GroupQuestion, JobError, MergeError, MetricField, MetricOptionsError,
-    NoEffectReason, OtherFile, OutputConflict, PeersError, PolicyRefusal, PolicyRule,
-    ProtocolError, RiskySetting, Unsupported,
+    Capability, Error, GroupQuestion, JobError, MergeError, MetricError, MetricField,
+    MetricOptionsError, NoEffectReason, OtherFile, OutputConflict, PeersError, PolicyRefusal,
+    PolicyRule, ProtocolError, RiskySetting, Unsupported,
 };
 
 /// The error's text, with flags for fields, and advice.
@@ -24,6 +24,8 @@ pub(crate) fn explain(error: &Error) -> String {
     match error {
         Error::Read(error) => encode::read_error(error),
         Error::MetricOptions(error) => metric_options(error),
+        Error::Metric(MetricError::Line { .. }) => format!("--line: {error}"),
+        Error::Metric(MetricError::Window { .. }) => format!("--window: {error}"),
         Error::Output { conflict, .. } => format!("{error}\n  {}", output(conflict)),
         Error::CreateFolder { .. } | Error::Write { .. } => {
             format!("{error}\n  choose another place with -o")
@@ -46,7 +48,7 @@ pub(crate) fn explain(error: &Error) -> String {
             "{error}\n  remove those rows (veilpath encode --drop-empty leaves them out), or use another --metric"
         ),
         Error::OtherAlphabet { agreed, .. } => format!(
-            "{error}\n  if both mean the same cells, add --letters {} (or the other side's --grid); a session never tries whether the letters fit, because that would reveal them",
+            "{error}\n  if both mean the same cells, add --letters {} (or the other side's --grid); a session never checks whether the letters fit, because that would reveal them",
             agreed.size()
         ),
         Error::LongerThanPadding { longest, .. } => format!(
@@ -83,14 +85,16 @@ pub(crate) fn explain(error: &Error) -> String {
         }
         Error::Protocol(error) => protocol(error),
         Error::TooManyPairs { .. } => {
-            format!("{error}\n  compare in parts: --tile 1/8, and so on, and `veilpath merge`")
+            format!(
+                "{error}\n  compare in parts with --tile 1/8 and so on, and combine them with `veilpath merge`"
+            )
         }
         Error::Merge { error: problem, .. } => match merge(problem) {
             Some(hint) => format!("{error}\n  {hint}"),
             None => error.to_string(),
         },
         Error::UnmergedTile { .. } => {
-            format!("{error}\n  `veilpath merge` puts all tiles together")
+            format!("{error}\n  `veilpath merge` combines all tiles")
         }
         Error::WeakKey { .. } => {
             format!("{error}\n  use 2048 bits or more, or add --allow-weak-key for an experiment")

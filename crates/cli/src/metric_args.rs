@@ -120,8 +120,8 @@ pub(crate) struct MetricArgs {
     #[arg(long, value_name = "DISTANCE", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) radius: Option<f64>,
 
-    /// For crqa: the shortest line in the recurrence plot that counts, in points [default: 2]
-    #[arg(long, value_name = "POINTS", value_parser = clap::value_parser!(u32).range(2..))]
+    /// For crqa: the length, in points, from which a line in the recurrence plot counts [default: 2]
+    #[arg(long, value_name = "POINTS")]
     pub(crate) line: Option<u32>,
 
     /// For crqa: give 0 where a number is undefined because nothing recurs [default: leave it empty]

@@ -70,9 +70,9 @@ impl OutputArgs {
     ///
     /// The file is not created yet, so that a killed run leaves nothing behind. A pipe stays open, because closing it would
     /// end its reader's input.
-    pub(crate) fn check(&self, inputs: &[&Path]) -> Result<Checked, Failure> {
+    pub(crate) fn check(&self, inputs: &[&Path]) -> Result<CheckedOutput, Failure> {
         let file = self.open_file(inputs)?;
-        Ok(Checked(file.filter(|(file, _)| file.is_direct())))
+        Ok(CheckedOutput(file.filter(|(file, _)| file.is_direct())))
     }
 
     /// Writes the results to the file, if there is one.
@@ -137,7 +137,7 @@ impl OutputArgs {
 }
 
 /// Where results went.
-pub(crate) enum Written {
+pub(crate) enum WrittenTo {
     /// To standard output.
     Printed,
     /// To a file.
@@ -150,20 +150,20 @@ pub(crate) enum Written {
     Kept(PathBuf),
 }
 
-impl Written {
+impl WrittenTo {
     /// What a person should know.
     pub(crate) fn message(&self) -> Option<String> {
         match self {
-            Written::Printed => None,
-            Written::File {
+            WrittenTo::Printed => None,
+            WrittenTo::File {
                 path,
                 withheld: false,
             } => Some(format!("results: {}", path.display())),
-            Written::File { path, .. } => Some(format!(
+            WrittenTo::File { path, .. } => Some(format!(
                 "{} is empty: only the other side gets results",
                 path.display()
             )),
-            Written::Kept(path) => Some(format!(
+            WrittenTo::Kept(path) => Some(format!(
                 "{} is left as it was: only the other side gets results",
                 path.display()
             )),
@@ -173,8 +173,8 @@ impl Written {
     /// What came out and what it cost. Answers about groups are in it, unless they were printed already.
     pub(crate) fn summary(&self, outcome: &Outcome) -> String {
         let answers = match self {
-            Written::Printed => String::new(),
-            Written::File { .. } | Written::Kept(_) => table::answers(outcome),
+            WrittenTo::Printed => String::new(),
+            WrittenTo::File { .. } | WrittenTo::Kept(_) => table::answers(outcome),
         };
         answers + &table::summary(outcome)
     }
@@ -188,22 +188,22 @@ impl Written {
 }
 
 /// An output that was checked before the work. It contains the pipe or device that was opened, if there is one.
-pub(crate) struct Checked(Option<(OutputFile, OutcomeFormat)>);
+pub(crate) struct CheckedOutput(Option<(OutputFile, OutcomeFormat)>);
 
-impl Checked {
+impl CheckedOutput {
     /// Writes the results. If the file can no longer be written, they are printed, so that the work is not lost.
     pub(crate) fn write(
         self,
         args: &OutputArgs,
         inputs: &[&Path],
         outcome: &Outcome,
-    ) -> Result<Written, Failure> {
+    ) -> Result<WrittenTo, Failure> {
         let Some(path) = args.file() else {
             args.print(outcome)?;
-            return Ok(Written::Printed);
+            return Ok(WrittenTo::Printed);
         };
         if outcome.is_withheld() && self.0.is_none() && has_content(path) {
-            return Ok(Written::Kept(path.to_path_buf()));
+            return Ok(WrittenTo::Kept(path.to_path_buf()));
         }
         let written = match self.0 {
             Some((file, format)) => file
@@ -218,7 +218,7 @@ impl Checked {
             let format = format.unwrap_or(OutcomeFormat::Table);
             let _ = write_outcome(outcome, format, &mut out).and_then(|()| out.flush());
         }
-        written.map(|()| Written::File {
+        written.map(|()| WrittenTo::File {
             path: path.to_path_buf(),
             withheld: outcome.is_withheld(),
         })

@@ -15,7 +15,7 @@ pub(crate) struct RevealArgs {
     ///   groups          the mean of each pair of groups
     ///   test:groups     are participants of the same group more alike?
     ///   test:sites      are participants of the same site more alike?
-    ///   nearest:K       the most common group of each host scanpath's K nearest
+    ///   nearest:K       for each host scanpath, the most common group of its K nearest
     ///   nearest:K,rate  only how often that is its own group
     ///   histogram:BINS  how many pairs are in each of BINS ranges
     /// test:groups,N and test:sites,N use N permutations instead of 1000.

@@ -8,7 +8,7 @@ mod progress;
 mod text;
 
 use crate::failure::Failure;
-use crate::output::Written;
+use crate::output::WrittenTo;
 use crate::{messages, notes};
 use clap::ValueEnum;
 use progress::Progress;
@@ -67,15 +67,15 @@ impl SessionLog {
     }
 
     /// Reports where the results are.
-    pub(crate) fn written(&self, written: &Written) {
+    pub(crate) fn written(&self, written: &WrittenTo) {
         match (self.format, written) {
             (LogFormat::Text, _) => written.print(),
-            (LogFormat::Json, Written::Printed) => {}
-            (LogFormat::Json, Written::File { path, withheld }) => {
+            (LogFormat::Json, WrittenTo::Printed) => {}
+            (LogFormat::Json, WrittenTo::File { path, withheld }) => {
                 let file = path.display().to_string();
                 line(&json!({"event": "results", "file": file, "withheld": withheld}));
             }
-            (LogFormat::Json, Written::Kept(_)) => {
+            (LogFormat::Json, WrittenTo::Kept(_)) => {
                 if let Some(message) = written.message() {
                     line(&json!({"event": "warning", "message": message}));
                 }

@@ -19,7 +19,7 @@ pub(crate) struct ColumnNames {
 pub(crate) struct TooManyNames;
 
 /// Which letter in the order of names each letter in the order of appearance is.
-pub(crate) struct Order(Vec<u16>);
+pub(crate) struct LetterOrder(Vec<u16>);
 
 impl ColumnNames {
     /// The user's list of names, where there is one.
@@ -59,7 +59,7 @@ impl ColumnNames {
     }
 
     /// The names sorted, and how to rename letters accordingly.
-    pub(crate) fn sorted(&self) -> (Vec<String>, Order) {
+    pub(crate) fn sorted(&self) -> (Vec<String>, LetterOrder) {
         let mut names = self.names.clone();
         names.sort_unstable();
         let place: HashMap<&str, u16> =
@@ -69,11 +69,11 @@ impl ColumnNames {
             .iter()
             .map(|name| place.get(name.as_str()).copied().unwrap_or_default())
             .collect();
-        (names, Order(order))
+        (names, LetterOrder(order))
     }
 }
 
-impl Order {
+impl LetterOrder {
     /// The scanpath in the order of names.
     pub(crate) fn apply(&self, mut letters: Vec<u16>) -> Vec<u16> {
         for letter in &mut letters {

@@ -298,7 +298,7 @@ impl Sink for Collector {
             Some(Path::Gaze(_)) => self.add_to_runs(recording.0, sample),
             Some(Path::Detected { .. }) => self.detect_in(recording.0, sample),
             _ => {
-                let error = self.error("a gaze sample came for a recording of fixations");
+                let error = self.error("a gaze sample is in a recording of fixations");
                 self.fail(error);
             }
         }

@@ -1,6 +1,8 @@
 //! Which format a file has; and for a file that has none, what it probably is and what to do about it.
 
-use crate::readers::{FORMATS, Format, coordinate_pairs, half_a_place, look_like_coordinates};
+use crate::readers::{
+    FORMATS, Format, coordinate_pairs, look_like_coordinates, unpaired_coordinate,
+};
 use crate::{EncodeField, Head, ReadError, guess_delimiter, is_missing, parse_number};
 
 /// The format of a file that starts like this; `None` where [`explain_unknown`] should speak.
@@ -107,7 +109,7 @@ const MAGIC_NUMBERS: &[(&[u8], &str, &str)] = &[
     ),
 ];
 
-const EYELINK: &str = "this is an EyeLink recording in SR Research's binary form (EDF)";
+const EYELINK: &str = "this is an EyeLink recording in SR Research's binary format (EDF)";
 const EYELINK_REMEDY: &str =
     "convert it with SR Research's edf2asc (or Visual EDF2ASC) and give the .asc file";
 const EXCEL_REMEDY: &str =
@@ -122,14 +124,13 @@ const SPSS_REMEDY: &str =
 const R_DATA: &str = "this is an R data file";
 const R_REMEDY: &str =
     "in R, load it and write the table with write.csv(table, 'table.csv', row.names = FALSE)";
-const PACKED: &str = "this is a packed file or archive";
-const PACKED_REMEDY: &str =
-    "unpack it and give the files inside; of packed files only gzip (.gz) is read directly";
+const PACKED: &str = "this is a compressed file or archive";
+const PACKED_REMEDY: &str = "unpack it and give the files inside; only gzip (.gz) is read directly";
 const COLUMNAR: &str = "this is a binary table (Parquet, Arrow or Feather)";
 const PYTHON_REMEDY: &str =
     "in Python, write it as CSV: pandas.read_parquet('file').to_csv('file.csv', index=False)";
 const WEB_PAGE: &str = "this is a web page, not data";
-const WEB_REMEDY: &str = "it was probably saved in place of a download: fetch the file itself (on GitHub with the button \"Raw\")";
+const WEB_REMEDY: &str = "it was probably saved in place of a download: fetch the file itself (on GitHub, with the \"Raw\" button)";
 
 /// What cannot be data, whatever the readers would say.
 fn certain_mistake(head: &Head) -> Option<Explanation> {
@@ -145,7 +146,7 @@ fn certain_mistake(head: &Head) -> Option<Explanation> {
             || has("Index/Tables/")
         {
             found(
-                "this is a spreadsheet (Excel, LibreOffice or Numbers), whatever its name ends in",
+                "this is a spreadsheet (Excel, LibreOffice or Numbers), whatever its extension says",
                 EXCEL_REMEDY,
             )
         } else if has("word/") || has("opendocument.text") {
@@ -161,7 +162,7 @@ fn certain_mistake(head: &Head) -> Option<Explanation> {
         let medical = matches!(extension.as_str(), "edf" | "bdf");
         if medical && (start.starts_with(b"0       ") || start.starts_with(b"\xffBIOSEMI")) {
             return found(
-                "this is an EDF or BDF file of EEG and the like",
+                "this is an EDF or BDF file, as used for EEG",
                 "give the eye tracking data; if an EyeLink recording was meant, convert it with edf2asc and give the .asc file",
             );
         }
@@ -204,13 +205,13 @@ fn certain_mistake(head: &Head) -> Option<Explanation> {
     }
     if matches!(extension.as_str(), "md" | "rst" | "docx" | "rtf" | "tex") {
         return found(
-            "this is text for people, not data",
+            "this is prose, not data",
             "give the gaze or fixation files that it describes",
         );
     }
     if is_cohort(head) {
         return found(
-            "this is a cohort already: scanpaths as letters",
+            "this is already a cohort: scanpaths as letters",
             "nothing is left to encode; use it as it is with `veilpath compare`",
         );
     }
@@ -287,8 +288,8 @@ fn empty_or_json(head: &Head) -> Option<Explanation> {
         && serde_json::from_str::<serde::de::IgnoredAny>(&whole).is_err_and(|error| error.is_eof())
     {
         return Some((
-            "this JSON file ends too early: a bracket or quote is never closed".to_string(),
-            "it was cut or is still being written: copy or download it again".to_string(),
+            "this JSON file is truncated: a bracket or quote is never closed".to_string(),
+            "copy or download it again, or wait until it is completely written".to_string(),
         ));
     }
     let has = |key: &str| head.lines.iter().any(|line| line.contains(key));
@@ -303,7 +304,7 @@ fn empty_or_json(head: &Head) -> Option<Explanation> {
         return Some(not_gaze("a description of other files"));
     }
     Some((
-        "this JSON file has no scanpaths in a known form".to_string(),
+        "this JSON file has no scanpaths in a known format".to_string(),
         "expected {image: {\"subject\": …, \"image_width\": …, \"image_height\": …, \"X\": […], \"Y\": […], \"T\": […]}}; leave out files that only describe the dataset, and convert other JSON to a table with the columns participant, stimulus, x, y and duration".to_string(),
     ))
 }
@@ -365,18 +366,18 @@ fn table(head: &Head) -> Option<(Explanation, Option<(String, String)>)> {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        match half_a_place(&names) {
+        match unpaired_coordinate(&names) {
             Some((found, missing)) => format!(
                 "this table has a column {found} and no column {missing} to go with it; its columns are: {listed}{more}"
             ),
             None => format!("no known format has a table with these columns: {listed}{more}"),
         }
     } else {
-        format!("this is a table of {count} columns without names for them")
+        format!("this is a table of {count} columns without names")
     };
     let remedy = match pairs.is_empty() {
         true => format!(
-            "a table needs a first line that names the columns, among them x and y (and duration, participant, stimulus where there are any); rename them or say which is which; {}",
+            "the first line of a table must name the columns, among them x and y (and duration, participant and stimulus, if there are any); rename them, or say which is which; {}",
             known_formats()
         ),
         false => format!(
@@ -390,9 +391,9 @@ fn table(head: &Head) -> Option<(Explanation, Option<(String, String)>)> {
 fn unknown(head: &Head) -> Explanation {
     let problem = match (head.binary, head.extension().as_str()) {
         (true, "edf") => EYELINK,
-        (true, "idf") => "this is a recording in SMI's binary form (IDF)",
+        (true, "idf") => "this is a recording in SMI's binary format (IDF)",
         (true, "mat") => "this is an old or unusual MATLAB file",
-        (true, _) => "this is a binary file of no known format",
+        (true, _) => "this is a binary file in an unknown format",
         (false, _) => "this text is neither a table nor a known export of an eye tracker",
     };
     let remedy = match (head.binary, head.extension().as_str()) {

@@ -16,7 +16,7 @@ mod options;
 mod sample_run;
 mod velocity;
 
-use crate::runs::{ROWS_FOR_MEDIAN, STEPS_FOR_MEDIAN, Unreducible, median_step};
+use crate::runs::{ROWS_FOR_MEDIAN, ReductionError, STEPS_FOR_MEDIAN, median_step};
 use idt::Idt;
 use ivt::Ivt;
 
@@ -65,7 +65,7 @@ enum Stage {
         previous: Option<f64>,
         algorithm: Box<Algorithm>,
     },
-    Failed(Unreducible),
+    Failed(ReductionError),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -129,7 +129,10 @@ impl FixationDetector {
     }
 
     /// What is left at the end of the recording, and how many times went backwards.
-    pub(crate) fn finish(mut self, found: &mut Vec<DetectedFixation>) -> Result<u64, Unreducible> {
+    pub(crate) fn finish(
+        mut self,
+        found: &mut Vec<DetectedFixation>,
+    ) -> Result<u64, ReductionError> {
         if let Stage::Waiting { rows, .. } = &self.stage {
             if rows.is_empty() {
                 return Ok(0);
@@ -158,7 +161,7 @@ impl FixationDetector {
         self.stage = match rate_hz.is_finite() && step.is_finite() {
             // Times that stand still make no fixation.
             false if rows.iter().any(|row| row.time.is_some()) => return,
-            false => Stage::Failed(Unreducible::NoTime),
+            false => Stage::Failed(ReductionError::NoTime),
             true => match Algorithm::new(&self.options, rate_hz) {
                 Ok(algorithm) => Stage::Running {
                     rate_hz,
@@ -207,7 +210,7 @@ impl FixationDetector {
 }
 
 impl Algorithm {
-    fn new(options: &DetectionOptions, rate_hz: f64) -> Result<Self, Unreducible> {
+    fn new(options: &DetectionOptions, rate_hz: f64) -> Result<Self, ReductionError> {
         if options.detector == Detector::Ivt {
             return Ok(Algorithm::Ivt(Ivt::new(options, rate_hz)));
         }
@@ -215,7 +218,7 @@ impl Algorithm {
         let least = whole((samples - TOLERANCE).ceil()).max(2);
         match least <= MAX_SAMPLES {
             true => Ok(Algorithm::Idt(Idt::new(options, least))),
-            false => Err(Unreducible::TooLong),
+            false => Err(ReductionError::TooLong),
         }
     }
 

@@ -81,7 +81,7 @@ fn encode_with(
                 idle.push(note);
             }
         }
-        let mut sink = Reporting {
+        let mut sink = ProgressSink {
             collector: &mut collector,
             consumed: &consumed,
             progress,
@@ -137,7 +137,7 @@ pub(crate) fn format_of<'f>(
     let asked_for = name.map(|name| named(formats, name)).transpose()?;
     if let Some(table) = input.frame().and(with_named_columns(formats)) {
         return match asked_for {
-            Some(format) if format.name() != table.name() => Err(not_of_frames(input, table)),
+            Some(format) if format.name() != table.name() => Err(not_for_frames(input, table)),
             _ => Ok(table),
         };
     }
@@ -162,10 +162,13 @@ fn with_named_columns<'f>(formats: &[&'f dyn Format]) -> Option<&'f dyn Format> 
 }
 
 /// A frame with the name of a file format.
-fn not_of_frames(input: &Input, table: &dyn Format) -> ReadError {
-    ReadError::new(input.name(), "this format is of files, not of frames")
-        .with_remedy(format!("leave it out, or choose \"{}\"", table.name()))
-        .with_fields(&[EncodeField::Format])
+fn not_for_frames(input: &Input, table: &dyn Format) -> ReadError {
+    ReadError::new(
+        input.name(),
+        "this format is for files, not for data frames",
+    )
+    .with_remedy(format!("leave it out, or choose \"{}\"", table.name()))
+    .with_fields(&[EncodeField::Format])
 }
 
 /// The format of this name.
@@ -175,9 +178,12 @@ fn named<'f>(formats: &[&'f dyn Format], name: &str) -> Result<&'f dyn Format, R
         .copied()
         .find(|format| format.name().eq_ignore_ascii_case(name))
         .ok_or_else(|| {
-            ReadError::new("encoding options", "there is no input format of this name")
-                .with_remedy(format!("the formats are: {}", names(formats)))
-                .with_fields(&[EncodeField::Format])
+            ReadError::new(
+                "encoding options",
+                "there is no input format with this name",
+            )
+            .with_remedy(format!("the formats are: {}", names(formats)))
+            .with_fields(&[EncodeField::Format])
         })
 }
 
@@ -194,10 +200,10 @@ fn nothing_found(file: &str, files: usize, eye: Eye, summary: &Summary) -> ReadE
     };
     if summary.empty_left_out > 0 {
         let empty = summary.empty_left_out;
-        let problem = format!("all scanpaths are empty ({empty}), so that none is left");
+        let problem = format!("all scanpaths are empty ({empty}), so none is left");
         return ReadError::new(&place, problem)
             .with_remedy(
-                "keep the empty ones, and the summary says why their rows could not be used",
+                "keep the empty ones: the summary then says why their rows could not be used",
             )
             .with_fields(&[EncodeField::DropEmpty]);
     }
@@ -229,7 +235,7 @@ fn nothing_found(file: &str, files: usize, eye: Eye, summary: &Summary) -> ReadE
 }
 
 /// Hands everything on to the collector and reports progress in passing.
-struct Reporting<'a> {
+struct ProgressSink<'a> {
     collector: &'a mut Collector,
     consumed: &'a Consumed,
     progress: &'a dyn Fn(u64) -> ControlFlow<()>,
@@ -237,7 +243,7 @@ struct Reporting<'a> {
     reported: u64,
 }
 
-impl Reporting<'_> {
+impl ProgressSink<'_> {
     /// Looks at the counter every few thousand rows and reports each mebibyte.
     fn tick(&mut self) {
         self.calls = self.calls.wrapping_add(1);
@@ -254,7 +260,7 @@ impl Reporting<'_> {
     }
 }
 
-impl Sink for Reporting<'_> {
+impl Sink for ProgressSink<'_> {
     fn recording(&mut self, recording: &Recording<'_>) -> Result<RecordingId, ReadError> {
         self.collector.recording(recording)
     }

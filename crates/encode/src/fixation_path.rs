@@ -20,7 +20,7 @@ pub(crate) struct FixationPath {
     /// What is in `letters`, fixation by fixation; empty as long as no row has a start.
     blocks: Vec<Block>,
     /// The fixations behind `letters`, with the number of letters of each, where they are kept.
-    kept: Vec<Kept>,
+    kept: Vec<KeptFixation>,
     rows: u64,
     /// The start of the row before.
     latest: f64,
@@ -61,7 +61,7 @@ struct Block {
 }
 
 /// A fixation that is kept, and the number of its letters.
-type Kept = (Fixation, u32);
+type KeptFixation = (Fixation, u32);
 
 /// How the rows of a recording stood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -237,11 +237,11 @@ impl FixationPath {
 struct Piece<'a> {
     block: Block,
     letters: &'a [u16],
-    fixations: &'a [Kept],
+    fixations: &'a [KeptFixation],
 }
 
 /// The kept fixations that so many letters are of, and those after them.
-fn split_kept(kept: &[Kept], letters: usize) -> (&[Kept], &[Kept]) {
+fn split_kept(kept: &[KeptFixation], letters: usize) -> (&[KeptFixation], &[KeptFixation]) {
     let mut left = letters;
     let count = kept
         .iter()

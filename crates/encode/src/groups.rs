@@ -178,7 +178,7 @@ impl GroupColumn {
             };
             return Err(contradiction(
                 GroupsNotUsed::Incomplete,
-                format!("this row has {here} group, and {first} has {there}"),
+                format!("this row has {here} group, but {first} has {there}"),
                 "give every participant a group, or remove the column",
             ));
         }
@@ -190,7 +190,7 @@ impl GroupColumn {
         if known.as_str() != group {
             return Err(contradiction(
                 GroupsNotUsed::Several,
-                format!("this participant has another group in {place}"),
+                format!("this participant has a different group in {place}"),
                 "give every participant one group, or rename the column",
             ));
         }
@@ -244,7 +244,7 @@ impl GroupsOfFiles {
         Err(match self.requested {
             true => UnusableGroups::Error(
                 ReadError::new("groups", reason.problem())
-                    .with_remedy("mend the column in the files, or give a table of groups")
+                    .with_remedy("correct the column in the files, or give a table of groups")
                     .with_fields(&[EncodeField::GroupColumn, EncodeField::Groups]),
             ),
             false => UnusableGroups::Note(EncodeNote::GroupsNotUsed { reason }),

@@ -394,8 +394,8 @@ pub(crate) fn cannot_read(name: &str, error: &io::Error) -> ReadError {
         // What a damaged or cut gzip file gives.
         io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
             (
-                "the compressed content is damaged or breaks off".to_string(),
-                "copy or download the file again; `gzip -t FILE` tells whether a copy is whole",
+                "the compressed content is damaged or truncated".to_string(),
+                "copy or download the file again; `gzip -t FILE` checks whether a copy is intact",
             )
         }
         _ => (

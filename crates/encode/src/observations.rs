@@ -13,7 +13,7 @@ const ENOUGH_FOR_HALVES: u64 = 100;
 /// What was counted besides the rows themselves.
 #[derive(Debug, Default)]
 pub(crate) struct Observations {
-    pub(crate) times: OddTimes,
+    pub(crate) times: OutOfOrderRows,
     pub(crate) stimuli_without_area: usize,
     pub(crate) places: Places,
     pub(crate) odd_participants: Option<EncodeNote>,
@@ -128,7 +128,7 @@ fn half_of(bands: &[u64], [first, second]: [Half; 2]) -> Option<Half> {
 
 /// Where rows were not in the order of time.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct OddTimes {
+pub(crate) struct OutOfOrderRows {
     /// Gaze samples before the one before them.
     pub(crate) backwards: u64,
     /// Scanpaths whose fixations were sorted.
@@ -137,7 +137,7 @@ pub(crate) struct OddTimes {
     overlapping: u64,
 }
 
-impl OddTimes {
+impl OutOfOrderRows {
     /// One more recording of fixations.
     pub(crate) fn count(&mut self, order: RowOrder) {
         match order {

@@ -209,7 +209,7 @@ impl Columns {
             ColumnKind::Texts => "texts",
             ColumnKind::Other(kind) => kind,
         };
-        self.error(format!("this column has {kind}, and {needed} are needed"))
+        self.error(format!("this column has {kind}, but {needed} are needed"))
             .at_column(column, name)
             .with_remedy(format!(
                 "convert it to {needed}, or name another column in its place"
@@ -268,7 +268,7 @@ impl<'a> Row<'a> {
     pub fn number_or_missing(&self, column: usize) -> Result<Option<f64>, ReadError> {
         if let Source::Frame(rows) = &self.rows.source {
             return rows.cursor.number(column).ok_or_else(|| {
-                self.error(column, "this is a text, and a number is needed")
+                self.error(column, "this is text, but a number is needed")
                     .with_remedy("convert the column to numbers")
             });
         }
@@ -298,7 +298,7 @@ impl<'a> Row<'a> {
     /// A number that must be there.
     pub fn number(&self, column: usize) -> Result<f64, ReadError> {
         self.number_or_missing(column)?.ok_or_else(|| {
-            self.error(column, "this field has no number")
+            self.error(column, "this field is empty, but a number is needed")
                 .with_remedy("enter the value, or remove the row")
         })
     }

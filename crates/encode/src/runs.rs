@@ -55,7 +55,7 @@ pub(crate) struct Reduced {
 
 /// Why a recording cannot be reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unreducible {
+pub(crate) enum ReductionError {
     /// Neither timestamps nor a rate.
     NoTime,
     /// More letters than any scanpath has, as when microseconds are taken for milliseconds without a cap.
@@ -162,7 +162,7 @@ impl RunEncoder {
     }
 
     /// The scanpath, when all rows have come.
-    pub(crate) fn finish(mut self) -> Result<Reduced, Unreducible> {
+    pub(crate) fn finish(mut self) -> Result<Reduced, ReductionError> {
         if let Stage::Waiting { rows, .. } = &self.stage {
             if rows.is_empty() {
                 return Ok(self.reduced);
@@ -171,20 +171,20 @@ impl RunEncoder {
         }
         if let Stage::Running(track) = &mut self.stage {
             if !track.timed && track.step == 0.0 {
-                return Err(Unreducible::NoTime);
+                return Err(ReductionError::NoTime);
             }
             let last = track.close(None);
             self.take(last);
         }
         self.flush();
         if self.too_long {
-            return Err(Unreducible::TooLong);
+            return Err(ReductionError::TooLong);
         }
         Ok(self.reduced)
     }
 
     /// Settles on a way to measure and works off the rows that waited.
-    fn start(&mut self) -> Result<(), Unreducible> {
+    fn start(&mut self) -> Result<(), ReductionError> {
         let Stage::Waiting { rows, .. } = &mut self.stage else {
             return Ok(());
         };
@@ -209,7 +209,7 @@ impl RunEncoder {
                 Track::new(false, 1.0, unit, options.max_gap_ms / step_ms)
             }
             _ => {
-                outcome = Err(Unreducible::NoTime);
+                outcome = Err(ReductionError::NoTime);
                 Track::new(false, 0.0, f64::INFINITY, 0.0)
             }
         };

@@ -116,7 +116,7 @@ impl EncodeOptions {
         }
         if !(self.runs.max_gap_ms.is_finite() && self.runs.max_gap_ms >= 0.0) {
             return refuse(
-                "the longest gap must be a number from 0",
+                "the longest gap must be a number of at least 0",
                 "it is given in milliseconds, as in 75; 0 ends a run at every lost sample",
                 EncodeField::MaxGap,
             );
@@ -143,7 +143,7 @@ impl EncodeOptions {
             && self.detection.detector != Detector::Runs
         {
             return refuse(
-                "a column names areas for samples, and a detected fixation has several of them",
+                "a column names an area for each sample, but a detected fixation has several samples",
                 "draw the areas in a file, use a grid, or choose the rule of runs",
                 EncodeField::Detect,
             );

@@ -1,7 +1,7 @@
 //! From the coordinates of a file to those of a screen, for measures and detectors that need places and not letters.
 
 use crate::{EncodeField, LengthUnit, ReadOptions, Space, SpaceKind};
-use veilpath_metrics::{Screen, ScreenUnit, Viewing};
+use veilpath_metrics::{Screen, ScreenUnit, ViewingGeometry};
 
 /// What the user says about the screen.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,9 +42,9 @@ impl Display {
         }
     }
 
-    fn viewing(&self) -> Result<Option<Viewing>, NoSurface> {
+    fn viewing(&self) -> Result<Option<ViewingGeometry>, NoSurface> {
         match (self.cm, self.distance_cm) {
-            (Some((width_cm, height_cm)), Some(distance_cm)) => Ok(Some(Viewing {
+            (Some((width_cm, height_cm)), Some(distance_cm)) => Ok(Some(ViewingGeometry {
                 width_cm,
                 height_cm,
                 distance_cm,
@@ -58,9 +58,9 @@ impl Display {
 impl NoSurface {
     pub(crate) fn problem(self) -> &'static str {
         match self {
-            NoSurface::NoSize => "nothing says how large the screen or stimulus is in pixels",
+            NoSurface::NoSize => "the size of the screen or stimulus in pixels is unknown",
             NoSurface::HalfViewing => {
-                "the size of the screen in centimetres and the viewing distance belong together, and one of them is missing"
+                "the size of the screen in centimetres and the viewing distance belong together, but one of them is missing"
             }
             NoSurface::NoViewing => {
                 "a threshold in degrees needs the size of the screen in centimetres and the viewing distance"
@@ -113,7 +113,7 @@ impl Surface {
                 (ScreenUnit::Degrees, (360.0, 180.0), None)
             }
             SpaceKind::VisualAngle { distance_cm } => {
-                let viewing = Viewing {
+                let viewing = ViewingGeometry {
                     width_cm: size.0,
                     height_cm: size.1,
                     distance_cm,

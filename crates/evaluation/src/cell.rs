@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 #[cfg(feature = "gmp")]
 use std::time::Duration;
 use veilpath_metrics::{
-    Alphabet, Cohort, Comparison, Encoding, Entry, Metric, Screen, ScreenUnit, Viewing,
+    Alphabet, Cohort, Comparison, Encoding, Entry, Metric, Screen, ScreenUnit, ViewingGeometry,
 };
 use veilpath_protocol::{Engine, Outcome, PairRule, Spec, and_gates_per_cell};
 use veilpath_session::compare_on_loopback;
@@ -61,7 +61,7 @@ pub fn alphabet(letters: Option<u32>) -> Result<Alphabet, Error> {
 
 /// The screen of made-up fixations: 1920 × 1080 pixels, 53 × 30 cm, 60 cm away.
 pub fn screen() -> Result<Screen, Error> {
-    let viewing = Viewing {
+    let viewing = ViewingGeometry {
         width_cm: 53.0,
         height_cm: 30.0,
         distance_cm: 60.0,

@@ -17,12 +17,12 @@ pub(crate) struct PartyTimer {
 struct Progress {
     cells: u64,
     /// When a quarter of the cells was filled, and three quarters.
-    quarter: Option<Moment>,
-    three_quarters: Option<Moment>,
+    quarter: Option<Timestamp>,
+    three_quarters: Option<Timestamp>,
 }
 
 #[derive(Clone, Copy)]
-struct Moment {
+struct Timestamp {
     cells: u64,
     clock: Instant,
     busy: Duration,
@@ -63,7 +63,7 @@ impl PartyTimer {
             (Some(first), Some(last)) if first.cells < last.cells => (first, last),
             // If the run is so short that all cells are reported at once, the whole run counts.
             _ => {
-                let start = Moment {
+                let start = Timestamp {
                     cells: 0,
                     clock: self.start,
                     busy: Duration::ZERO,
@@ -83,8 +83,8 @@ impl PartyTimer {
         }
     }
 
-    fn now(&self, cells: u64) -> Moment {
-        Moment {
+    fn now(&self, cells: u64) -> Timestamp {
+        Timestamp {
             cells,
             clock: Instant::now(),
             busy: self.busy(),

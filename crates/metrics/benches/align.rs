@@ -131,12 +131,14 @@ fn textbook_integer(comparison: &Comparison, a: &Scanpath, b: &Scanpath) -> f64 
         Model::Local(model) => reference::greatest_score(model, a, b) as f64,
         Model::Bottleneck(model) => {
             let rank = |x, y| f64::from(model.ranks.rank(x, y));
-            reference::least_longest(a, b, rank)
+            reference::frechet_distance(a, b, rank)
         }
         Model::Hausdorff(model) => {
             reference::hausdorff(a, b, |x, y| f64::from(model.ranks.rank(x, y)))
         }
-        Model::Warping(model) => reference::least_sum(a, b, |x, y| model.lattice.distance(x, y)),
+        Model::Warping(model) => {
+            reference::warping_distance(a, b, |x, y| model.lattice.distance(x, y))
+        }
         Model::Recurrence(model) => reference::recurrent_points(model, a, b).all as f64,
         Model::Reward(_) | Model::Clear => 0.0,
     }

@@ -22,9 +22,9 @@ const REFERENCE_LENGTH: usize = 300;
 const SCREEN: (f64, f64) = (1280.0, 720.0);
 
 /// The same numbers in every run: a measured change is a change of the code.
-struct Chance(u64);
+struct FixedRng(u64);
 
-impl Chance {
+impl FixedRng {
     fn below(&mut self, below: u32) -> u32 {
         self.0 = self
             .0
@@ -81,7 +81,7 @@ fn fixations(
     let comparison = FixationComparison::new(metric, screen).unwrap();
     let mut group = criterion.benchmark_group(name);
     for length in LENGTHS {
-        let mut chance = Chance(1);
+        let mut chance = FixedRng(1);
         let (a, b) = (chance.fixations(length), chance.fixations(length));
         group.throughput(Throughput::Elements((length * length) as u64));
         group.bench_function(BenchmarkId::new("fast", length), |bencher| {
@@ -167,7 +167,7 @@ fn measures_of_letters(criterion: &mut Criterion) {
         let comparison = Comparison::new(metric, alphabet).unwrap();
         let mut group = criterion.benchmark_group(name);
         for length in LENGTHS {
-            let mut chance = Chance(1);
+            let mut chance = FixedRng(1);
             let a = chance.scanpath(length, letters);
             let b = chance.scanpath(length, letters);
             group.throughput(Throughput::Elements((length * length) as u64));

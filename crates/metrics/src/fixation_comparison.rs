@@ -2,7 +2,8 @@
 
 use crate::kernel::recurrence;
 use crate::measures::{
-    Factors, Looks, Plane, Saccades, hausdorff, least_longest, least_sum, recurrence_rows,
+    Factors, GazeDirections, Plane, Saccades, frechet_distance, hausdorff, recurrence_rows,
+    warping_distance,
 };
 use crate::{
     Alphabet, Crqa, Dtw, Fixations, Frechet, Hausdorff, Metric, MetricError, Notation, PairScore,
@@ -22,7 +23,7 @@ pub struct FixationComparison {
 
 /// What a metric compares of a scanpath, prepared once for all pairs.
 enum Prepared {
-    Looks(Looks),
+    Directions(GazeDirections),
     Saccades(Saccades),
     Points(Plane),
 }
@@ -69,7 +70,7 @@ impl FixationComparison {
     fn prepare(&self, fixations: &Fixations) -> Prepared {
         let list = fixations.list();
         match &self.metric {
-            Metric::ScaSim(scasim) => Prepared::Looks(Looks::new(&scasim.view, list)),
+            Metric::ScaSim(scasim) => Prepared::Directions(GazeDirections::new(&scasim.view, list)),
             Metric::MultiMatch(multimatch) => Prepared::Saccades(multimatch.saccades(list)),
             _ => Prepared::Points(Plane::new(list)),
         }
@@ -84,19 +85,20 @@ impl FixationComparison {
         n: usize,
     ) -> Result<PairScore, MetricError> {
         Ok(match (&self.metric, a, b) {
-            (Metric::ScaSim(scasim), Prepared::Looks(a), Prepared::Looks(b)) => match &self.factors
-            {
-                Some(factors) => scasim.distance(factors, a, b),
-                None => scasim.distance(&Factors::new(scasim.modulator), a, b),
-            },
+            (Metric::ScaSim(scasim), Prepared::Directions(a), Prepared::Directions(b)) => {
+                match &self.factors {
+                    Some(factors) => scasim.distance(factors, a, b),
+                    None => scasim.distance(&Factors::new(scasim.modulator), a, b),
+                }
+            }
             (Metric::MultiMatch(multimatch), Prepared::Saccades(a), Prepared::Saccades(b)) => {
                 multimatch.compare(a, b, self.screen.diagonal())
             }
             (Metric::Dtw(Dtw { divisor, .. }), Prepared::Points(a), Prepared::Points(b)) => {
-                PairScore::single(divisor.divide(least_sum(a, b), m, n))
+                PairScore::single(divisor.divide(warping_distance(a, b), m, n))
             }
             (Metric::Frechet(Frechet { .. }), Prepared::Points(a), Prepared::Points(b)) => {
-                PairScore::single(least_longest(a, b))
+                PairScore::single(frechet_distance(a, b))
             }
             (Metric::Hausdorff(Hausdorff { .. }), Prepared::Points(a), Prepared::Points(b)) => {
                 PairScore::single(hausdorff(a, b))

@@ -100,7 +100,7 @@ pub struct Screen {
     unit: ScreenUnit,
     width: f64,
     height: f64,
-    viewing: Option<Viewing>,
+    viewing: Option<ViewingGeometry>,
 }
 
 /// The unit of coordinates.
@@ -114,7 +114,7 @@ pub enum ScreenUnit {
 
 /// Where a screen was, so that lengths on it become visual angles.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Viewing {
+pub struct ViewingGeometry {
     /// Width of the screen in centimetres.
     pub width_cm: f64,
     /// Its height in centimetres.
@@ -142,10 +142,10 @@ impl Screen {
     pub fn new(
         unit: ScreenUnit,
         (width, height): (f64, f64),
-        viewing: Option<Viewing>,
+        viewing: Option<ViewingGeometry>,
     ) -> Result<Self, ScreenError> {
         let lengths = viewing.map(|viewing| {
-            let Viewing {
+            let ViewingGeometry {
                 width_cm,
                 height_cm,
                 distance_cm,
@@ -182,7 +182,7 @@ impl Screen {
     }
 
     /// Its size in centimetres and its distance, where these are known.
-    pub fn viewing(&self) -> Option<Viewing> {
+    pub fn viewing(&self) -> Option<ViewingGeometry> {
         self.viewing
     }
 
@@ -204,7 +204,7 @@ impl Screen {
             format!("{width} x {height} {}", unit.name()),
         )]);
         if let Some(viewing) = viewing {
-            let Viewing {
+            let ViewingGeometry {
                 width_cm,
                 height_cm,
                 distance_cm,
@@ -265,11 +265,11 @@ fn parse_size(text: &str) -> Option<(f64, f64)> {
     Some((width.trim().parse().ok()?, height.trim().parse().ok()?))
 }
 
-fn parse_viewing(text: &str) -> Option<Viewing> {
+fn parse_viewing(text: &str) -> Option<ViewingGeometry> {
     let (size, distance) = text.split_once("from")?;
     let (width_cm, height_cm) = parse_size(size.trim().strip_suffix("cm")?)?;
     let distance_cm = distance.trim().strip_suffix("cm")?.trim().parse().ok()?;
-    Some(Viewing {
+    Some(ViewingGeometry {
         width_cm,
         height_cm,
         distance_cm,
@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn screens_describe_themselves() {
-        let viewing = Viewing {
+        let viewing = ViewingGeometry {
             width_cm: 53.0,
             height_cm: 30.0,
             distance_cm: 65.5,

@@ -58,7 +58,8 @@ pub use comparison::Comparison;
 pub use error::MetricError;
 pub use fixation_comparison::FixationComparison;
 pub use fixations::{
-    Fixation, FixationError, Fixations, SCREEN, Screen, ScreenError, ScreenUnit, VIEWING, Viewing,
+    Fixation, FixationError, Fixations, SCREEN, Screen, ScreenError, ScreenUnit, VIEWING,
+    ViewingGeometry,
 };
 pub use grid::{Distance, Grid, GridError};
 pub use measures::{

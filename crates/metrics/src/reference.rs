@@ -70,13 +70,13 @@ pub fn scanmatch_sum(grid: &Grid, threshold: f64, gap: f64, a: &Scanpath, b: &Sc
 }
 
 /// The least sum of distances over all walks along both scanpaths, neither of them empty (dynamic time warping).
-pub fn least_sum(a: &Scanpath, b: &Scanpath, distance: impl Fn(u16, u16) -> f64) -> f64 {
+pub fn warping_distance(a: &Scanpath, b: &Scanpath, distance: impl Fn(u16, u16) -> f64) -> f64 {
     let distance = by_place(a, b, distance);
     places::walk(a.len(), b.len(), distance, |before, here| before + here)
 }
 
 /// The least longest distance of such a walk (discrete Fréchet distance).
-pub fn least_longest(a: &Scanpath, b: &Scanpath, distance: impl Fn(u16, u16) -> f64) -> f64 {
+pub fn frechet_distance(a: &Scanpath, b: &Scanpath, distance: impl Fn(u16, u16) -> f64) -> f64 {
     places::walk(a.len(), b.len(), by_place(a, b, distance), f64::max)
 }
 

@@ -78,17 +78,17 @@ impl Alignment {
     }
 }
 
-/// How the best alignment came to a matrix cell.
+/// How the best alignment reaches a matrix cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Came {
+enum Backpointer {
     /// It starts here.
     Start,
-    By(AlignmentStep),
+    Step(AlignmentStep),
 }
 
-/// A matrix of [`Came`], row by row, with a row and a column for the empty start.
+/// A matrix of [`Backpointer`], row by row, with a row and a column for the empty start.
 struct Matrix {
-    came: Vec<Came>,
+    backpointers: Vec<Backpointer>,
     width: usize,
 }
 
@@ -96,19 +96,19 @@ impl Matrix {
     fn new([a, b]: [&[u16]; 2]) -> Self {
         let width = b.len() + 1;
         Self {
-            came: vec![Came::Start; (a.len() + 1) * width],
+            backpointers: vec![Backpointer::Start; (a.len() + 1) * width],
             width,
         }
     }
 
     fn set(&mut self, i: usize, j: usize, step: AlignmentStep) {
-        self.came[i * self.width + j] = Came::By(step);
+        self.backpointers[i * self.width + j] = Backpointer::Step(step);
     }
 
     /// Back from a cell to where the alignment started.
     fn path(&self, mut i: usize, mut j: usize) -> Alignment {
         let mut steps = Vec::new();
-        while let Came::By(step) = self.came[i * self.width + j] {
+        while let Backpointer::Step(step) = self.backpointers[i * self.width + j] {
             steps.push(step);
             i -= usize::from(step != AlignmentStep::Second);
             j -= usize::from(step != AlignmentStep::First);

@@ -54,16 +54,16 @@ impl Worker {
 }
 
 /// The workers that were created: streams and keys of a worker must not be used twice.
-pub(crate) struct Claims(u32);
+pub(crate) struct CreatedWorkers(u32);
 
 /// The first worker exists from the start.
-impl Default for Claims {
+impl Default for CreatedWorkers {
     fn default() -> Self {
         Self(1)
     }
 }
 
-impl Claims {
+impl CreatedWorkers {
     /// For a worker that may create no others.
     pub(crate) fn none() -> Self {
         Self(u32::MAX)
@@ -85,12 +85,12 @@ mod tests {
 
     #[test]
     fn workers_are_created_once() {
-        let mut claims = Claims::default();
+        let mut claims = CreatedWorkers::default();
         let worker = |number| Worker::new(number).unwrap();
         assert!(claims.claim(Worker::FIRST).is_err());
         assert!(claims.claim(worker(31)).is_ok());
         assert!(claims.claim(worker(31)).is_err());
-        assert!(Claims::none().claim(worker(5)).is_err());
+        assert!(CreatedWorkers::none().claim(worker(5)).is_err());
         assert_eq!(Worker::new(MAX_WORKERS), None);
     }
 

@@ -5,10 +5,10 @@
 #[non_exhaustive]
 pub enum Error {
     /// A received public key is not acceptable.
-    #[error("the public key is refused: {0}")]
+    #[error("the public key is rejected: {0}")]
     KeyRefused(#[from] KeyFault),
     /// A received ciphertext is not valid under this key.
-    #[error("the ciphertext is refused: {0}")]
+    #[error("the ciphertext is rejected: {0}")]
     CiphertextRefused(#[from] CiphertextFault),
     /// A key file cannot be used.
     #[error("the key file cannot be used: {0}")]
@@ -134,7 +134,7 @@ pub enum Misuse {
     #[error("a ciphertext or randomiser belongs to another key")]
     OtherKey,
     /// Two lists that should have one entry for each other differ in length.
-    #[error("{left} values were given for {right} others")]
+    #[error("lists of {left} and {right} values have different lengths")]
     Lengths {
         /// Length of the first list.
         left: usize,
@@ -160,7 +160,7 @@ pub enum Misuse {
         slot_bits: u32,
     },
     /// The CPU lacks the instructions.
-    #[error("this CPU cannot run the kernel that was asked for")]
+    #[error("this CPU cannot run the requested kernel")]
     KernelUnavailable,
 }
 

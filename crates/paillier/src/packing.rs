@@ -75,7 +75,7 @@ impl SlotLayout {
     }
 
     /// As many slots of this width as fit under a key of this size.
-    pub fn fullest(size: KeySize, slot_bits: u32) -> Result<Self> {
+    pub fn with_most_slots(size: KeySize, slot_bits: u32) -> Result<Self> {
         let slots = (size.bits() - 2).checked_div(slot_bits).unwrap_or(0);
         Self::new(size, slots, slot_bits)
     }

@@ -14,10 +14,10 @@ pub enum ProtocolError {
     #[error("the other side broke the protocol: {0}")]
     PeerMisbehaved(#[from] Misbehaviour),
     /// The other side's public key is not acceptable.
-    #[error("the other side's public key is refused: {0}")]
+    #[error("the other side's public key is rejected: {0}")]
     KeyRefused(KeyFault),
     /// The other side sent a number that is not a ciphertext.
-    #[error("a ciphertext from the other side is refused: {0}")]
+    #[error("a ciphertext from the other side is rejected: {0}")]
     CiphertextRefused(CiphertextFault),
     /// The channel between the two sides failed.
     #[error(transparent)]
@@ -271,7 +271,7 @@ pub enum JobError {
     },
     /// A key that is too short to protect anything.
     #[error(
-        "a key of {bits} bits protects nothing: at least {least} are needed, and shorter ones only serve to repeat the paper's measurements"
+        "a key of {bits} bits protects nothing: at least {least} are needed, and shorter ones are only for reproducing the paper's measurements"
     )]
     WeakKey {
         /// Bits of the key.

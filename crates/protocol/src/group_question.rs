@@ -144,14 +144,14 @@ impl GroupQuestion {
             .then_some("each side tells the other who belongs to which group")
     }
 
-    /// How the numbers of an answer are rounded before they are opened, in words; `None` if they are not.
+    /// How the numbers of an answer are rounded before they are revealed, in words; `None` if they are not.
     pub fn rounding(self) -> Option<&'static str> {
         match self {
             Self::Mean { .. } | Self::Groups { .. } => Some(
-                "means are rounded to 14 bits before they are opened, similarities to about 0.0001",
+                "means are rounded to 14 bits (similarities to about 0.0001) before they are revealed",
             ),
             Self::TestSites { .. } | Self::TestGroups { .. } => Some(
-                "the difference is rounded to 14 bits before it is opened, one of similarities to about 0.0001; p is not affected",
+                "the difference is rounded to 14 bits (for similarities, to about 0.0001) before it is revealed; p is not affected",
             ),
             Self::Nearest { .. } | Self::Histogram { .. } => None,
         }
@@ -163,7 +163,7 @@ impl GroupQuestion {
             Self::Mean { overall: false } => "one mean for each stimulus".into(),
             Self::Mean { overall: true } => "one mean over all pairs".into(),
             Self::Groups { .. } => {
-                "one mean for each pair of groups, and the sizes of groups".into()
+                "one mean for each pair of groups and the sizes of the groups".into()
             }
             Self::TestSites { permutations } | Self::TestGroups { permutations, .. } => {
                 format!("one statistic and its p value from {permutations} permutations")

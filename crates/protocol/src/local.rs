@@ -100,7 +100,7 @@ fn run(
     }
     if !answers.iter().all(|answer| spec.allows(answer)) {
         return Err(ProtocolError::Internal(
-            "an engine gave an answer of another kind",
+            "an engine gave the wrong kind of answer",
         ));
     }
     let answers = pairs.iter().zip(answers);

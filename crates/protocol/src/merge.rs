@@ -15,13 +15,13 @@ pub enum MergeError {
     #[error("there are no tiles to merge")]
     Nothing,
     /// An outcome is not a tile.
-    #[error("this is the result of a whole plan, or already merged, and not a tile")]
+    #[error("this is the result of a whole plan, or a merged one, not a tile")]
     NotATile {
         /// Which outcome.
         outcome: usize,
     },
     /// A tile of a plan with another number of tiles.
-    #[error("this is one of {found} tiles, and the first file is one of {expected}")]
+    #[error("this is one of {found} tiles, but the first file is one of {expected}")]
     OtherCount {
         /// Which outcome.
         outcome: usize,
@@ -31,7 +31,7 @@ pub enum MergeError {
         expected: u32,
     },
     /// A tile of another plan.
-    #[error("this is a tile of another plan than the first file: {field} differs")]
+    #[error("this tile belongs to a different plan from the first file's: {field} differs")]
     OtherPlan {
         /// Which outcome.
         outcome: usize,
@@ -67,7 +67,7 @@ pub enum MergeError {
         count: u32,
     },
     /// The tiles do not have the pairs of their plan.
-    #[error("the tiles have {found} different pairs, and their plan has {pairs}")]
+    #[error("the tiles have {found} different pairs, but their plan has {pairs}")]
     PairCount {
         /// The different pairs of all tiles.
         found: u64,

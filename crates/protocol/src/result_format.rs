@@ -113,7 +113,7 @@ pub enum ResultFormatError {
     NotAResult,
     /// It has another version.
     #[error(
-        "this result file has version {found} of the format; this program reads version {supported}"
+        "this result file has version {found} of the format, but this program reads version {supported}"
     )]
     Version {
         /// The version of the file.

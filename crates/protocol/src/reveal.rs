@@ -67,7 +67,7 @@ impl Reveal {
                 }
             ),
             Reveal::Group(question) => {
-                format!("{}, and nothing about single pairs", question.in_words())
+                format!("{}, but nothing about single pairs", question.in_words())
             }
         }
     }

@@ -27,7 +27,7 @@ pub struct Spec {
     pub encoding: BTreeMap<String, String>,
     /// Which scanpath is compared with which.
     pub pairs: PairRule,
-    /// What comes out for each pair.
+    /// What is revealed for each pair.
     pub reveal: Reveal,
     /// Who gets it.
     pub reveal_to: RevealTo,

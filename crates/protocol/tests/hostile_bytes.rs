@@ -6,7 +6,7 @@
 #[allow(dead_code, unreachable_pub)] // the fuzz targets use it as a library
 mod scripts;
 
-use scripts::{Ended, garbled, paillier, plain};
+use scripts::{ScriptOutcome, garbled, paillier, plain};
 use veilpath_channel::ChannelError;
 use veilpath_protocol::ProtocolError;
 
@@ -129,7 +129,7 @@ impl Numbers {
 
 /// A peer's fault, or an end; never an internal error.
 #[track_caller]
-fn assert_typed(ended: &Ended, script: &[u8]) {
+fn assert_typed(ended: &ScriptOutcome, script: &[u8]) {
     if let Some(Err(error)) = ended {
         assert!(
             !matches!(error, ProtocolError::Internal(_) | ProtocolError::Job(_)),
@@ -206,7 +206,7 @@ fn garbled_scripts_end_in_a_number_or_in_a_typed_error() {
 }
 
 /// One byte of an honest peer is changed. Three letters against two.
-fn changed(role: u8, at: usize) -> Ended {
+fn changed(role: u8, at: usize) -> ScriptOutcome {
     let [low, high] = u16::try_from(at).unwrap().to_le_bytes();
     garbled(&[0xf0 | role, 1, low, high, 1 << (at % 8)])
 }

@@ -14,7 +14,7 @@ use veilpath_protocol::{
 /// An answer about groups, as lines of text. `sides` are the names of the two cohorts, where there are two.
 pub(crate) fn text(answer: &GroupAnswer, sides: Option<&[String; 2]>) -> String {
     match answer {
-        GroupAnswer::StimulusMeans(means) => stimulus_means(means),
+        GroupAnswer::StimulusMeans(means) => stimulus_means(means, sides),
         GroupAnswer::Means(means) => group_means(means, sides),
         GroupAnswer::Test(test) => sentence(test),
         GroupAnswer::NearestLabels(labels) => nearest_labels(labels),
@@ -31,7 +31,7 @@ pub(crate) fn p_value(p: f64) -> String {
     format!("{p:.4}")
 }
 
-fn stimulus_means(means: &StimulusMeans) -> String {
+fn stimulus_means(means: &StimulusMeans, sides: Option<&[String; 2]>) -> String {
     let header = ["stimulus", "mean", "pairs"].map(String::from).to_vec();
     let rows = means.means.iter().map(|mean| {
         let stimulus = mean.stimulus.as_deref().unwrap_or("(all)");
@@ -44,8 +44,11 @@ fn stimulus_means(means: &StimulusMeans) -> String {
             grouped(mean.pairs),
         ]
     });
+    let between = sides.map_or_else(String::new, |[first, second]| {
+        format!(" between {} and {}", printable(first), printable(second))
+    });
     let title = format!(
-        "Means of {}{}:",
+        "Means of {}{between}{}:",
         printable(&means.output),
         level_of(means.means.iter().filter_map(|mean| mean.interval.as_ref()))
     );

@@ -149,7 +149,7 @@ fn metric(metric: &Metric, [first, second]: &[String; 2]) -> String {
             scale,
         } => (
             format!(
-                "ScanMatch on a grid of {} cells{}: two grid cells are the more alike the nearer they are, and not at all from {} cells apart; a gap adds {}. \
+                "ScanMatch on a grid of {} cells{}: the nearer two grid cells are, the more alike they are; {} or more cells apart, they are not alike at all; a gap adds {}. \
                  The score is normalised; the similarity is the score, limited to 0 to 1",
                 by(&grid.to_string()),
                 if *wrap {
@@ -224,7 +224,7 @@ fn engine(engine: Engine) -> String {
 
 fn encoding(spec: &Spec) -> String {
     if spec.encoding.is_empty() {
-        return "neither cohort says how its letters were made.".into();
+        return "neither cohort says how its letters were encoded.".into();
     }
     let parts = spec.encoding.iter().map(|(name, value)| {
         let value = cut(value);

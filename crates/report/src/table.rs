@@ -2,7 +2,7 @@
 
 use crate::answers;
 use crate::csv::IDS;
-use crate::units::{bytes, counted, error_bound, fixation_rounding, grouped, seconds};
+use crate::units::{bytes, counted, error_bound, fixation_rounding, grouped, output_unit, seconds};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::iter;
@@ -225,14 +225,20 @@ fn results_line(outcome: &Outcome) -> String {
         .iter()
         .filter(|pair| !outcome.one_cohort || pair.a != pair.b);
     let numbers = others.filter_map(|pair| pair.values.first()?.number());
+    let first = outcome.results.outputs().first();
+    let unit = first.and_then(|output| output_unit(metric, &output.name));
+    let shown = |number: f64| match unit {
+        Some(unit) => format!("{} {unit}", rounded(number)),
+        None => rounded(number),
+    };
     match Spread::of(&numbers.collect::<Vec<f64>>()) {
         None => format!("{pairs} by {metric}"),
         Some(spread) => format!(
             "{pairs} by {metric}: mean {}{}, from {} to {}",
             first_of_several(outcome),
-            rounded(spread.mean),
-            rounded(spread.least),
-            rounded(spread.greatest)
+            shown(spread.mean),
+            shown(spread.least),
+            shown(spread.greatest)
         ),
     }
 }

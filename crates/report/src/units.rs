@@ -1,6 +1,7 @@
 //! Bytes, seconds and counts as people write them.
 
 use std::fmt::Write as _;
+use veilpath_metrics::CrqaOutput;
 use veilpath_protocol::FixationRounding;
 
 /// Bytes with a decimal unit and three significant digits: `512 bytes`, `1.3 MB`, `25.8 GB`.
@@ -117,6 +118,15 @@ pub fn grouped(number: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// The unit of a metric's output, by their names; `None` where it has none.
+pub(crate) fn output_unit(metric: &str, output: &str) -> Option<&'static str> {
+    let of_points = |known: &CrqaOutput| known.name() == output;
+    match metric {
+        "crqa" if CrqaOutput::ALL.iter().any(of_points) => Some("%"),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

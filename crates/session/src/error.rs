@@ -73,7 +73,7 @@ pub enum SessionError {
         found: Fingerprint,
     },
     /// The peer rejected this side's key.
-    #[error("the other side rejected this side's fingerprint: it expects another one")]
+    #[error("the other side rejected this side's fingerprint: it expects a different one")]
     KeyRejected,
     /// The peer declined the session.
     #[error("the other side declined: {0}")]

@@ -36,10 +36,10 @@ use crate::groups::{CoinsPart, GroupTerms};
 use crate::journal::Journal;
 use crate::journal::record::{Record, with_checksum};
 use crate::link;
-use crate::records::{AgreedPairs, Books};
+use crate::records::{AgreedPairs, RecordStores};
 use crate::resend::Resend;
 use crate::resume::Resume;
-use crate::roster::{Announced, Roster, Row};
+use crate::roster::{AnnouncedRoster, Roster, Row};
 use crate::run::Finished;
 use crate::session::Ready;
 use crate::signed_record::{SentSignature, SignedRecord};
@@ -87,7 +87,7 @@ pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
             let [rows, letters, id_bytes, messages @ ..] = bytes else {
                 return false;
             };
-            let announced = Announced {
+            let announced = AnnouncedRoster {
                 scanpaths: (*rows).into(),
                 letters: (*letters).into(),
                 id_bytes: (*id_bytes).into(),
@@ -249,7 +249,7 @@ fn resume(count: usize, message: &[u8]) -> bool {
     let Ok((mut account, _)) = opened else {
         return false;
     };
-    let mut books = Books {
+    let mut books = RecordStores {
         journal: &mut journal,
         account: &mut account,
         failure: None,

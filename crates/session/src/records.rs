@@ -94,21 +94,21 @@ pub(crate) struct Records<'a> {
     pub(crate) run: u64,
     /// How often a pair may be started.
     pub(crate) max_starts: u32,
-    pub(crate) books: Mutex<Books<'a>>,
+    pub(crate) books: Mutex<RecordStores<'a>>,
     /// Progress is measured by answers for a role that does not count cells.
     pub(crate) engine_counts: AtomicBool,
     pub(crate) observer: &'a dyn Observer,
 }
 
 /// What the records write to.
-pub(crate) struct Books<'a> {
+pub(crate) struct RecordStores<'a> {
     pub(crate) journal: &'a mut Journal,
     pub(crate) account: &'a mut Account,
     /// Why the records refused something. Nothing is released after it.
     pub(crate) failure: Option<SessionError>,
 }
 
-impl Books<'_> {
+impl RecordStores<'_> {
     /// Records and counts that the peer will learn these pairs (indices into the agreed list). Pairs that were recorded before
     /// are free.
     pub(crate) fn release(
@@ -153,7 +153,7 @@ impl Books<'_> {
 
 impl<'a> Records<'a> {
     /// Locks the books.
-    pub(crate) fn books(&self) -> MutexGuard<'_, Books<'a>> {
+    pub(crate) fn books(&self) -> MutexGuard<'_, RecordStores<'a>> {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -161,7 +161,7 @@ impl<'a> Records<'a> {
     fn write(
         &self,
         pairs: &[usize],
-        write: impl FnOnce(&mut Books<'_>, &[usize]) -> Result<(), SessionError>,
+        write: impl FnOnce(&mut RecordStores<'_>, &[usize]) -> Result<(), SessionError>,
     ) -> Result<(), Refused> {
         let mut books = self.books();
         if books.failure.is_some() {

@@ -5,8 +5,8 @@
 
 use crate::error::{Misbehaviour, SessionError};
 use crate::journal::record::{AddedPart, AnswerParts, RECORD, Record};
-use crate::records::{AgreedPairs, Books};
-use crate::resume::{BATCH, FromEach, Resume};
+use crate::records::{AgreedPairs, RecordStores};
+use crate::resume::{BATCH, PairsBySender, Resume};
 use veilpath_channel::Channel;
 use veilpath_metrics::{MAX_OUTPUTS, Scanpath};
 use veilpath_protocol::{Answer, Job, Role, receive_halves, send_halves};
@@ -18,7 +18,7 @@ pub(crate) struct Resend<'a, 'b> {
     /// This side's scanpaths, and the lengths of the peer's.
     pub(crate) own: &'a [&'a Scanpath],
     pub(crate) peer_lengths: &'a [usize],
-    pub(crate) books: &'a mut Books<'b>,
+    pub(crate) books: &'a mut RecordStores<'b>,
 }
 
 impl Resend<'_, '_> {
@@ -46,7 +46,7 @@ impl Resend<'_, '_> {
     /// The joining side sends first.
     fn each(
         &mut self,
-        pairs: &FromEach,
+        pairs: &PairsBySender,
         channel: &mut dyn Channel,
         send: fn(&mut Self, &[usize], &mut dyn Channel) -> Result<(), SessionError>,
         receive: fn(&mut Self, &[usize], &mut dyn Channel) -> Result<(), SessionError>,

@@ -33,9 +33,9 @@ pub(crate) struct Resume {
     /// Pairs to compare.
     pub(crate) compare: Vec<usize>,
     /// Pairs whose half the host or the joining side sends.
-    pub(crate) halves: FromEach,
+    pub(crate) halves: PairsBySender,
     /// Pairs whose answer the host or the joining side sends.
-    pub(crate) answers: FromEach,
+    pub(crate) answers: PairsBySender,
     /// Pairs that the peer knows and that this side has not recorded as sent: it has lost its records.
     pub(crate) unrecorded: Vec<usize>,
     /// Pairs, or numbers of an answer about groups, that can neither be sent nor computed.
@@ -46,7 +46,7 @@ pub(crate) struct Resume {
 
 /// Pairs by the side that sends something for them.
 #[derive(Debug, Default)]
-pub(crate) struct FromEach {
+pub(crate) struct PairsBySender {
     pub(crate) host: Vec<usize>,
     pub(crate) join: Vec<usize>,
 }
@@ -74,7 +74,7 @@ impl Statement {
     }
 }
 
-impl FromEach {
+impl PairsBySender {
     fn push(&mut self, sender: Role, pair: usize) {
         match sender {
             Role::Host => self.host.push(pair),

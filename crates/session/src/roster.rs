@@ -48,7 +48,7 @@ pub(crate) struct Row {
 
 /// What the other side announced about its roster.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Announced {
+pub(crate) struct AnnouncedRoster {
     pub(crate) scanpaths: u64,
     pub(crate) letters: u64,
     /// Bytes of all ids and stimuli.
@@ -137,7 +137,7 @@ impl Roster {
     /// Receives the announced number of rows and letters.
     pub(crate) fn receive(
         channel: &mut dyn Channel,
-        announced: &Announced,
+        announced: &AnnouncedRoster,
     ) -> Result<Self, SessionError> {
         let mut rows: Vec<Row> = Vec::new();
         let mut id_bytes = 0;

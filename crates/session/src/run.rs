@@ -3,7 +3,7 @@
 use crate::control::{self, Tag};
 use crate::error::{InternalError, Misbehaviour, SessionError};
 use crate::identity::hex;
-use crate::records::{AgreedPairs, Books, Records, check_revealed};
+use crate::records::{AgreedPairs, RecordStores, Records, check_revealed};
 use crate::resend::Resend;
 use crate::resume::RequiredScanpaths;
 use crate::roster::{self, Roster};
@@ -208,7 +208,7 @@ impl AgreedSession {
             cells: &agreement.cells,
             scanpaths: own.len(),
         };
-        let mut books = Books {
+        let mut books = RecordStores {
             journal: &mut agreement.journal,
             account: &mut agreement.account,
             failure: None,
@@ -256,7 +256,7 @@ impl AgreedSession {
             compare,
             run: agreement.run,
             max_starts: agreement.max_starts,
-            books: Mutex::new(Books {
+            books: Mutex::new(RecordStores {
                 journal: &mut agreement.journal,
                 account: &mut agreement.account,
                 failure: None,

@@ -5,9 +5,9 @@ use crate::{CrossMatrix, PairMatrix, StatisticsError};
 /// How often each participant was drawn. A pair of participants counts as often as the product says; a participant that was drawn
 /// twice is not paired with itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Drawn(Vec<u32>);
+pub struct DrawCounts(Vec<u32>);
 
-impl Drawn {
+impl DrawCounts {
     /// Counts draws of `size` participants.
     pub fn new(size: usize, draws: &[usize]) -> Result<Self, StatisticsError> {
         let mut times = vec![0_u32; size];
@@ -40,8 +40,8 @@ impl Drawn {
 
     /// The mean over pairs of drawn participants of two sides for which `take` is true; `None` where there is no such pair.
     pub fn mean_of_cross_pairs(
-        rows: &Drawn,
-        columns: &Drawn,
+        rows: &DrawCounts,
+        columns: &DrawCounts,
         values: &CrossMatrix,
         unit: f64,
         take: impl Fn(usize, usize) -> bool,
@@ -106,20 +106,20 @@ mod tests {
     fn a_participant_counts_as_often_as_drawn() {
         // Pairs 01, 02 and 12.
         let values = PairMatrix::new(3, vec![10, 20, 40]).unwrap();
-        let drawn = Drawn::new(3, &[0, 0, 1]).unwrap();
+        let drawn = DrawCounts::new(3, &[0, 0, 1]).unwrap();
         assert_eq!(drawn.mean_of_pairs(&values, 1.0, |_, _| true), Some(10.0));
-        let drawn = Drawn::new(3, &[0, 1, 2, 2]).unwrap();
+        let drawn = DrawCounts::new(3, &[0, 1, 2, 2]).unwrap();
         assert_eq!(
             drawn.mean_of_pairs(&values, 1.0, |_, _| true),
             Some(130.0 / 5.0)
         );
-        let alone = Drawn::new(3, &[2, 2, 2]).unwrap();
+        let alone = DrawCounts::new(3, &[2, 2, 2]).unwrap();
         assert_eq!(alone.mean_of_pairs(&values, 1.0, |_, _| true), None);
-        assert!(Drawn::new(3, &[3]).is_err());
+        assert!(DrawCounts::new(3, &[3]).is_err());
 
         let cross = CrossMatrix::new(2, 2, vec![1, 2, 3, 4]).unwrap();
-        let [rows, columns] = [[0, 0], [0, 1]].map(|draws| Drawn::new(2, &draws).unwrap());
-        let mean = Drawn::mean_of_cross_pairs(&rows, &columns, &cross, 2.0, |_, _| true);
+        let [rows, columns] = [[0, 0], [0, 1]].map(|draws| DrawCounts::new(2, &draws).unwrap());
+        let mean = DrawCounts::mean_of_cross_pairs(&rows, &columns, &cross, 2.0, |_, _| true);
         assert_eq!(mean, Some(3.0));
     }
 

@@ -28,7 +28,7 @@ mod mean;
 mod nearest;
 mod participants;
 
-pub use bootstrap::{Drawn, percentile_interval};
+pub use bootstrap::{DrawCounts, percentile_interval};
 pub use coins::Coins;
 pub use contrast::{Contrast, TestResult, p_value};
 pub use error::StatisticsError;

@@ -38,7 +38,7 @@ fn markup() -> Markup {
                 script src="/app.js" type="module" {}
             }
             body {
-                a class="skip" href="#step" { "To the content" }
+                a class="skip" href="#step" { "Skip to the content" }
                 header class="top" {
                     h1 { "Veilpath" }
                     p class="under" { "Compare eye movements. Everything on this page stays on this machine, except what you agree on with a partner." }

@@ -49,7 +49,7 @@ pub(crate) struct EncodeJob {
 
 /// What an encoding gives.
 #[derive(Debug, Default)]
-struct Made {
+struct EncodedCohorts {
     cohorts: [Option<Arc<CohortState>>; 2],
     traces: [Option<Arc<Trace>>; 2],
 }
@@ -76,14 +76,14 @@ impl App {
         if !is_current() {
             return;
         }
-        let mut made = Made::default();
-        let result = job.run(&mut made);
+        let mut encoded = EncodedCohorts::default();
+        let result = job.run(&mut encoded);
         let mut workspace = lock(&self.workspace);
         if workspace.generation != job.generation {
             return;
         }
-        workspace.cohorts = made.cohorts;
-        workspace.traces = made.traces;
+        workspace.cohorts = encoded.cohorts;
+        workspace.traces = encoded.traces;
         workspace.problem = result.err();
         drop(workspace);
         self.hub.send(&json!({"event": "changed"}));
@@ -91,24 +91,24 @@ impl App {
 }
 
 impl EncodeJob {
-    fn run(&self, made: &mut Made) -> Result<(), Problem> {
+    fn run(&self, encoded: &mut EncodedCohorts) -> Result<(), Problem> {
         let options = self.read.options()?;
         for side in 0..2 {
-            made.traces[side] = match &self.traces {
+            encoded.traces[side] = match &self.traces {
                 Some(traces) => traces[side].clone(),
                 None => self.trace(side, &options)?,
             };
         }
         let options = EncodeOptions {
-            letters: self.letters.options(self.placing(&made.traces)?)?,
+            letters: self.letters.options(self.placing(&encoded.traces)?)?,
             ..options
         };
         for side in 0..2 {
-            made.cohorts[side] = self.cohort(side, &options)?.map(Arc::new);
+            encoded.cohorts[side] = self.cohort(side, &options)?.map(Arc::new);
         }
         if options.letters.detection.detector != Detector::Runs {
             for side in 0..2 {
-                self.show_detected(side, &options, made)?;
+                self.show_detected(side, &options, encoded)?;
             }
         }
         Ok(())
@@ -182,17 +182,17 @@ impl EncodeJob {
         &self,
         side: usize,
         options: &EncodeOptions,
-        made: &mut Made,
+        encoded: &mut EncodedCohorts,
     ) -> Result<(), Problem> {
         let has_samples = |trace: &Trace| trace.recordings.iter().any(|it| !it.is_fixations);
-        let Some(samples) = made.traces[side].take_if(|trace| has_samples(trace)) else {
+        let Some(samples) = encoded.traces[side].take_if(|trace| has_samples(trace)) else {
             return Ok(());
         };
         let mut keeping = options.clone();
         keeping.letters.keep_fixations = true;
         let cohort = encode(self.sources(side)?, &keeping, &())?.cohort;
         let Some(screen) = cohort.screen else {
-            made.traces[side] = Some(samples);
+            encoded.traces[side] = Some(samples);
             return Ok(());
         };
         let recordings = cohort.entries.iter().map(|entry| {
@@ -213,7 +213,7 @@ impl EncodeJob {
                     .collect(),
             }
         });
-        made.traces[side] = Some(Arc::new(Trace {
+        encoded.traces[side] = Some(Arc::new(Trace {
             recordings: recordings.collect(),
             left_out: 0,
         }));

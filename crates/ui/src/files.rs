@@ -127,8 +127,8 @@ impl Workspace {
         let all: u64 = self.files.iter().map(|it| it.content.size()).sum();
         if all + bytes.len() as u64 > MAX_ALL_BYTES {
             return Err(Problem::new(
-                "the dropped files have more than 2 GB together",
-                "Start “veilpath ui FOLDER”: files of that folder are read from the disk.",
+                "the dropped files are larger than 2 GB in total",
+                "Start “veilpath ui FOLDER”: files in that folder are read from disk.",
             ));
         }
         let name = label(name);

@@ -156,14 +156,14 @@ pub(crate) async fn check(
     let answer = if !guard.is_own_host(headers) {
         refused(
             StatusCode::MISDIRECTED_REQUEST,
-            "this name is not the page's own",
+            "this host name is not the page's own",
         )
     } else if request.uri().path() == "/" && guard.has_token(request.uri()) {
         guard.welcome()
     } else if !guard.is_own_origin(method, headers) {
         refused(
             StatusCode::FORBIDDEN,
-            "this request comes from another page",
+            "this request comes from another site",
         )
     } else if !guard.has_cookie(headers) {
         refused(

@@ -1,6 +1,6 @@
 //! Events for all open pages, and when the server may end.
 
-use crate::Linger;
+use crate::IdleTimeouts;
 use axum::response::sse::Event;
 use futures_core::Stream;
 use serde_json::Value;
@@ -22,7 +22,7 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub(crate) struct Hub {
     pages: Arc<Mutex<Pages>>,
-    linger: Linger,
+    idle_timeouts: IdleTimeouts,
     quit: Notify,
 }
 
@@ -35,14 +35,14 @@ struct Pages {
 }
 
 impl Hub {
-    pub(crate) fn new(linger: Linger) -> Self {
+    pub(crate) fn new(idle_timeouts: IdleTimeouts) -> Self {
         Self {
             pages: Arc::new(Mutex::new(Pages {
                 open: Vec::new(),
                 next: 0,
                 empty_since: Instant::now(),
             })),
-            linger,
+            idle_timeouts,
             quit: Notify::new(),
         }
     }
@@ -87,11 +87,11 @@ impl Hub {
 
     fn is_abandoned(&self) -> bool {
         let pages = lock(&self.pages);
-        let linger = match pages.next {
-            0 => self.linger.first,
-            _ => self.linger.after,
+        let idle_timeouts = match pages.next {
+            0 => self.idle_timeouts.first,
+            _ => self.idle_timeouts.after,
         };
-        pages.open.is_empty() && pages.empty_since.elapsed() > linger
+        pages.open.is_empty() && pages.empty_since.elapsed() > idle_timeouts
     }
 }
 

@@ -50,12 +50,12 @@ pub struct ServerOptions {
     /// The identity file; `None` for the user's default.
     pub identity: Option<PathBuf>,
     /// How long the server waits for its first page, and after the last one was closed.
-    pub linger: Linger,
+    pub idle_timeouts: IdleTimeouts,
 }
 
 /// How long a server without a page and without a job waits before it stops.
 #[derive(Clone, Copy, Debug)]
-pub struct Linger {
+pub struct IdleTimeouts {
     /// For the first page.
     pub first: Duration,
     /// After the last page was closed; a page that is reloaded is gone for a moment.
@@ -68,7 +68,7 @@ impl Default for ServerOptions {
             port: 0,
             folder: None,
             identity: None,
-            linger: Linger {
+            idle_timeouts: IdleTimeouts {
                 first: Duration::from_secs(600),
                 after: Duration::from_secs(20),
             },
@@ -99,7 +99,7 @@ pub enum ServerError {
     #[error("the server failed: {0}")]
     Failed(std::io::Error),
     /// The operating system gave no random numbers.
-    #[error("the operating system gave no random numbers for the token")]
+    #[error("the operating system provides no random numbers for the token")]
     NoRandomness,
 }
 
@@ -139,7 +139,7 @@ impl Server {
         });
         let app = Arc::new(App {
             guard: Guard::new(port)?,
-            hub: Hub::new(options.linger),
+            hub: Hub::new(options.idle_timeouts),
             workspace: std::sync::Mutex::new(Workspace::new(folder.transpose()?, options.identity)),
         });
         Ok(Self {

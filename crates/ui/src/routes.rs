@@ -32,19 +32,19 @@ const FILES: &str = "/api/files";
 type Shared = State<Arc<App>>;
 
 /// What a request gives, or why not.
-type Answer = Result<Json<Value>, Refused>;
+type Answer = Result<Json<Value>, ProblemResponse>;
 
 /// A problem as an answer.
-pub(crate) struct Refused(Problem);
+pub(crate) struct ProblemResponse(Problem);
 
-impl IntoResponse for Refused {
+impl IntoResponse for ProblemResponse {
     fn into_response(self) -> Response {
         let body = json!({"problem": self.0});
         (StatusCode::UNPROCESSABLE_ENTITY, Json(body)).into_response()
     }
 }
 
-impl<E: Into<Problem>> From<E> for Refused {
+impl<E: Into<Problem>> From<E> for ProblemResponse {
     fn from(error: E) -> Self {
         Self(error.into())
     }
@@ -201,7 +201,7 @@ async fn points(State(app): Shared, Query(stimulus): Query<Named>) -> Response {
     typed("application/octet-stream", bytes)
 }
 
-async fn image(State(app): Shared, Path(id): Path<u64>) -> Result<Response, Refused> {
+async fn image(State(app): Shared, Path(id): Path<u64>) -> Result<Response, ProblemResponse> {
     let workspace = lock(&app.workspace);
     let mut files = workspace.files.iter();
     let file = files.find(|file| file.id == id && file.kind == FileKind::Image);
@@ -214,7 +214,7 @@ async fn image(State(app): Shared, Path(id): Path<u64>) -> Result<Response, Refu
     Ok(typed(media_type, bytes.to_vec()))
 }
 
-async fn cohort(State(app): Shared, Path(side): Path<usize>) -> Result<Response, Refused> {
+async fn cohort(State(app): Shared, Path(side): Path<usize>) -> Result<Response, ProblemResponse> {
     let workspace = lock(&app.workspace);
     let cohort = workspace.cohorts.get(side).and_then(Option::as_ref);
     let cohort = cohort.ok_or_else(|| Problem::new("there is no such cohort", ""))?;
@@ -226,7 +226,7 @@ async fn cohort(State(app): Shared, Path(side): Path<usize>) -> Result<Response,
     ))
 }
 
-async fn areas(State(app): Shared) -> Result<Response, Refused> {
+async fn areas(State(app): Shared) -> Result<Response, ProblemResponse> {
     let workspace = lock(&app.workspace);
     let text = areas_csv(&workspace.letters, &workspace.traces)?;
     Ok(saved(
@@ -264,7 +264,7 @@ async fn cancel(State(app): Shared) -> Json<Value> {
     Json(json!({}))
 }
 
-async fn export(State(app): Shared, Path(kind): Path<String>) -> Result<Response, Refused> {
+async fn export(State(app): Shared, Path(kind): Path<String>) -> Result<Response, ProblemResponse> {
     let result = lock(&app.workspace).result.clone();
     let result = result.ok_or_else(|| Problem::new("there is no result yet", ""))?;
     let made = tokio::task::spawn_blocking(move || result.export(&kind)).await;
@@ -275,7 +275,7 @@ async fn export(State(app): Shared, Path(kind): Path<String>) -> Result<Response
 async fn report(
     State(app): Shared,
     Path((_, own)): Path<(u64, String)>,
-) -> Result<Response, Refused> {
+) -> Result<Response, ProblemResponse> {
     let result = lock(&app.workspace).result.clone();
     let result = result.ok_or_else(|| Problem::new("there is no result yet", ""))?;
     let made = tokio::task::spawn_blocking(move || result.page(own == "own")).await;
@@ -311,12 +311,12 @@ async fn record(State(app): Shared) -> Answer {
     Ok(Json(app.record()?))
 }
 
-async fn record_csv(State(app): Shared) -> Result<Response, Refused> {
+async fn record_csv(State(app): Shared) -> Result<Response, ProblemResponse> {
     let bytes = app.record_csv()?;
     Ok(saved("text/csv; charset=utf-8", "record.csv", bytes))
 }
 
-async fn invitation(State(app): Shared) -> Result<Response, Refused> {
+async fn invitation(State(app): Shared) -> Result<Response, ProblemResponse> {
     let invitation = lock(&app.workspace).invitation()?;
     let name = match invitation.place {
         Some(_) => "veilpath.invitation",

@@ -34,9 +34,9 @@ export async function ask(path, { method = "POST", json, bytes } = {}) {
   try {
     answer = await fetch(path, options);
   } catch {
-    throw { message: "The program has ended.", advice: "Start Veilpath again; files on this page have to be dropped again." };
+    throw { message: "The program has ended.", advice: "Start Veilpath again, and drop your files again." };
   }
-  if (answer.status === 413) throw { message: "This file is larger than 512 MB.", advice: "Start “veilpath ui FOLDER”: files of that folder are read from the disk." };
+  if (answer.status === 413) throw { message: "This file is larger than 512 MB.", advice: "Start “veilpath ui FOLDER”: files in that folder are read from disk." };
   const type = answer.headers.get("content-type") ?? "";
   const value = type.startsWith("application/json") ? await answer.json() : await answer.arrayBuffer();
   if (!answer.ok) throw value.problem ?? { message: `The program answered ${answer.status}.`, advice: "" };
@@ -305,9 +305,9 @@ function encodeStep(now) {
   if (!hasGaze && !ready) return [h("section", null, h("p", null, "There are no recordings yet."), h("a", { class: "button primary", href: "#data" }, "To the data"))];
   return [
     now.problem ? problemBox(now.problem) : null,
-    hasGaze ? letterForm(now) : h("section", null, h("p", null, "A cohort file is encoded already.")),
+    hasGaze ? letterForm(now) : h("section", null, h("p", null, "A cohort file is already encoded.")),
     lettersTable(now),
-    commandBox(now.commands.encode, now.letters.placing === "areas" ? "areas.csv is the file of areas below the picture." : null),
+    commandBox(now.commands.encode, now.letters.placing === "areas" ? "areas.csv is the file that “Save the areas as a file” below the picture saves." : null),
     ready ? h("p", { class: "next" }, h("a", { class: "button primary", href: "#compare" }, "Next: compare here"), " ", h("a", { class: "button", href: "#partner" }, "or with a partner")) : null,
   ];
 }
@@ -356,7 +356,7 @@ function letterForm(now) {
       h("div", { class: "fields" },
         box("detect", "Becomes", select(form.detect, [["runs", "runs in the same cell or area"], ["ivt", "fixations by velocity (I-VT)"], ["idt", "fixations by dispersion (I-DT)"]], (detect) => letters({ detect })), { field: "detect" }),
         form.detect === "runs" ? [
-          slider("min-dwell", "Shortest stay", form.min_dwell || 100, { min: 10, max: 500, step: 10, unit: " ms" }, "min_dwell"),
+          slider("min-dwell", "Shortest dwell", form.min_dwell || 100, { min: 10, max: 500, step: 10, unit: " ms" }, "min_dwell"),
           slider("max-gap", "Longest gap", form.max_gap || 75, { min: 0, max: 300, step: 5, unit: " ms" }, "max_gap")] : null,
         form.detect === "ivt" ? [
           slider("velocity", "Fastest fixation", number(form.velocity, unit(form.velocity, "deg") === "px" ? 800 : 20), unit(form.velocity, "deg") === "px" ? { min: 50, max: 3000, step: 50, unit: " px/s" } : { min: 5, max: 150, step: 1, unit: " °/s" }, "velocity"),
@@ -386,15 +386,15 @@ export const metrics = {
   levenshtein: ["Levenshtein distance", "How many letters have to be inserted, deleted or replaced to turn one scanpath into the other.", []],
   scanmatch: ["ScanMatch", "Aligns two scanpaths so that nearby grid cells match, and gives a similarity up to 1.", [["gap", "Gap value"], ["threshold", "Threshold in cells"]]],
   "needleman-wunsch": ["Needleman–Wunsch", "The cost of the best alignment of the whole scanpaths, with costs of your choice.", [["gap", "Cost of a gap"], ["mismatch", "Cost of a replacement"]]],
-  "smith-waterman": ["Smith–Waterman", "The best score of parts of the two scanpaths: finds a common piece.", [["reward", "Equal letters"], ["mismatch", "Different letters"], ["gap", "Cost of a gap"]]],
-  "sequence-score": ["Sequence score", "The longest common order of letters, as a part of the longer scanpath.", []],
-  dtw: ["Dynamic time warping", "How far two paths are apart if one may wait for the other.", []],
+  "smith-waterman": ["Smith–Waterman", "The best score of an alignment of parts of the two scanpaths: finds what they have in common.", [["reward", "Equal letters"], ["mismatch", "Different letters"], ["gap", "Cost of a gap"]]],
+  "sequence-score": ["Sequence score", "The longest common subsequence of letters, as a share of the longer scanpath.", []],
+  dtw: ["Dynamic time warping", "How far apart two paths are if one may wait for the other.", []],
   frechet: ["Discrete Fréchet distance", "The shortest leash with which two walkers can follow the two paths.", []],
-  hausdorff: ["Hausdorff distance", "How far the most remote place of one path is from the other path.", []],
+  hausdorff: ["Hausdorff distance", "How far the most distant place of one path is from the other path.", []],
   crqa: ["Cross-recurrence", "How often, and in which order, both look at the same places.", [["radius", "Radius in cells"], ["line", "Shortest line"]]],
-  scasim: ["ScaSim", "Differences of places and durations of fixations, in visual angle. Needs fixations.", []],
+  scasim: ["ScaSim", "Differences in the places and durations of fixations, in visual angle. Needs fixations.", []],
   multimatch: ["MultiMatch", "Five similarities: shape, length, direction, position and duration. Needs fixations.", []],
-  subsmatch: ["SubsMatch", "How often short sequences of letters occur in both.", [["window", "Letters of a sequence"]]],
+  subsmatch: ["SubsMatch", "How similar the frequencies of short sequences of letters are.", [["window", "Letters in a sequence"]]],
 };
 
 /** The boxes of a plan. `set` gets the changed plan. */
@@ -409,13 +409,13 @@ export function planBoxes(plan, set, id, withPartner) {
   }, { placeholder: "default", inputmode: "decimal" }));
   return h("div", { class: "fields" },
     box(`${id}-metric`, "Metric", select(plan.metric, Object.entries(metrics).map(([name, [title]]) => [name, title]), (metric) => set({ ...plan, metric, numbers: {}, substitution: null })), { help: sentence }),
-    plan.metric === "needleman-wunsch" ? box(`${id}-substitution`, "Cost of a replacement grows with", select(plan.substitution ?? "", [["", "nothing: one cost"], ["manhattan", "the distance of cells, in steps"], ["euclidean", "the distance of cells"]], (value) => set({ ...plan, substitution: value || null, numbers: {} }))) : null,
+    plan.metric === "needleman-wunsch" ? box(`${id}-substitution`, "Cost of a replacement grows with", select(plan.substitution ?? "", [["", "nothing: one cost"], ["manhattan", "the distance between cells, in steps"], ["euclidean", "the distance between cells"]], (value) => set({ ...plan, substitution: value || null, numbers: {} }))) : null,
     numbers.filter(([name]) => !(name === "mismatch" && plan.substitution)).map(([name, label]) => number(name, label)),
     box(`${id}-pairs`, "Pairs of scanpaths", select(plan.pairs, [["same-stimulus", "of the same stimulus"], ["all", "all"]], (pairs) => set({ ...plan, pairs }))),
-    withPartner ? box(`${id}-reveal`, "What comes out", select(plan.reveal, [
+    withPartner ? box(`${id}-reveal`, "What is revealed", select(plan.reveal, [
       ["score", "the score of each pair"], ["mean", "the mean of each stimulus"], ["mean:overall", "one mean"], ["groups", "the mean of each pair of groups"],
       ["test:groups", "a test: do groups differ?"], ["test:sites", "a test: do the two sites differ?"], ["nearest:5,rate", "how often the nearest neighbours are of the same group"], ["histogram:20", "a histogram"],
-      ...(["score", "mean", "mean:overall", "groups", "test:groups", "test:sites", "nearest:5,rate", "histogram:20"].includes(plan.reveal) ? [] : [[plan.reveal, plan.reveal]])], (reveal) => set({ ...plan, reveal })), { help: plan.reveal === "score" ? "Both sides learn a number for every pair of scanpaths." : "Nobody learns anything about single pairs." }) : null,
+      ...(["score", "mean", "mean:overall", "groups", "test:groups", "test:sites", "nearest:5,rate", "histogram:20"].includes(plan.reveal) ? [] : [[plan.reveal, plan.reveal]])], (reveal) => set({ ...plan, reveal })), { help: plan.reveal === "score" ? "Reveals a number for every pair of scanpaths." : plan.reveal.startsWith("threshold") ? "Reveals one bit for every pair of scanpaths." : "Reveals nothing about single pairs." }) : null,
     withPartner ? box(`${id}-reveal-to`, "Who learns it", select(plan.reveal_to, [["both", "both sides"], ["host", "only the host"], ["join", "only the joining side"]], (reveal_to) => set({ ...plan, reveal_to }))) : null,
     withPartner ? box(`${id}-engine`, "Engine", select(plan.engine, [["auto", "automatic"], ["garbled", "garbled circuits"], ["shares", "secret sharing"]], (engine) => set({ ...plan, engine }))) : null);
 }
@@ -469,7 +469,7 @@ function showReport(now, step) {
   if (!wanted || key === reportShown) return;
   reportShown = key;
   const frame = h("iframe", { title: "Report", sandbox: "allow-scripts", src: `/report/${wanted.id}/plain` });
-  const own = wanted.can_show_own ? check("own", "Also draw my own scanpaths (do not give such a page away)", false, (show) => frame.setAttribute("src", `/report/${wanted.id}/${show ? "own" : "plain"}`)) : null;
+  const own = wanted.can_show_own ? check("own", "Also draw my own scanpaths (do not pass such a page on)", false, (show) => frame.setAttribute("src", `/report/${wanted.id}/${show ? "own" : "plain"}`)) : null;
   reportBox.replaceChildren(h("h2", null, "Report"), own ?? "", frame);
 }
 
@@ -549,7 +549,7 @@ function listen() {
     if (event.event === "changed") refresh();
     if (event.event === "progress") progress(event);
   });
-  events.addEventListener("error", () => document.getElementById("alert").replaceChildren(problemBox({ message: "The program does not answer.", advice: "If it has ended, start Veilpath again. A session with a partner can be resumed." })));
+  events.addEventListener("error", () => document.getElementById("alert").replaceChildren(problemBox({ message: "The program does not respond.", advice: "If it has ended, start Veilpath again. A session with a partner can be resumed." })));
 }
 
 function theme() {

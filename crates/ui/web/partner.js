@@ -63,7 +63,7 @@ function whoBox(now) {
   return h("section", { id: "who" }, h("h2", null, "2. Who the partner is"),
     h("p", null, "If the partner has sent you an invitation or an answer, drop it on this page or choose it here."),
     h("div", { class: "row" }, file, h("label", { class: "button", for: "invitation-file" }, "Open an invitation or answer")),
-    h("fieldset", null, h("legend", null, "Your part"), role("host", "I host"), role("join", "I join")),
+    h("fieldset", null, h("legend", null, "Your role"), role("host", "I host"), role("join", "I join")),
     h("fieldset", null, h("legend", null, "Where you meet"),
       place(false, form.role === "host" ? "Here: the partner connects to this machine" : "At the host: this machine connects to it"),
       place(true, "At a relay: both connect to a third machine, because neither may open a port")),
@@ -74,7 +74,7 @@ function whoBox(now) {
       form.role === "host" && !form.via_relay ? box("listen", "Listen on", text(form.listen, (listen) => save({ listen })), { help: "0.0.0.0 means all networks of this machine." }) : null,
       form.via_relay ? null : box("address", form.role === "host" ? "Address for the partner" : "The host’s address", text(form.address, (address) => save({ address }), { placeholder: "clinic.example:7070" }), { help: form.role === "host" ? "The name of this machine as the partner reaches it, and the port that your firewall lets through." : "It is in the invitation." }),
       box("peer", "The partner’s fingerprint", text(form.peer, (peer) => save({ peer }), { placeholder: "64 digits" }), { wide: true })),
-    form.peer && peerWords.of === form.peer && peerWords.words.length ? h("div", { class: "warning" }, h("p", null, h("strong", null, "Compare these words with the partner by phone"), " before you start. Somebody who changed the invitation on its way cannot change what the partner sees."), wordList(peerWords.words)) : null);
+    form.peer && peerWords.of === form.peer && peerWords.words.length ? h("div", { class: "warning" }, h("p", null, h("strong", null, "Compare these words with the partner by phone"), " before you start. Somebody who changed the invitation on its way cannot change the words that the partner sees."), wordList(peerWords.words)) : null);
 }
 
 function planBox(now) {
@@ -89,8 +89,8 @@ function planBox(now) {
     planBoxes(form.plan, (plan) => save({ plan }), "partner", true),
     h("details", null, h("summary", null, "More"),
       h("div", { class: "fields" },
-        box("limit", "Most comparisons of each scanpath", text(form.limit, (limit) => save({ limit }), { placeholder: "half of what reconstructs it", inputmode: "numeric" }), { help: "Many scores of one scanpath reveal it. Allow more only for a partner that you trust." }),
-        box("minimum-group", "Fewest participants of an answer about groups", text(form.minimum_group, (minimum_group) => save({ minimum_group }), { placeholder: "default", inputmode: "numeric" }))),
+        box("limit", "Maximum comparisons of each scanpath", text(form.limit, (limit) => save({ limit }), { placeholder: "half of what reconstructs it", inputmode: "numeric" }), { help: "Many scores of one scanpath reveal it. Allow more only for a partner that you trust." }),
+        box("minimum-group", "Minimum participants in an answer about groups", text(form.minimum_group, (minimum_group) => save({ minimum_group }), { placeholder: "default", inputmode: "numeric" }))),
       check("pseudonyms", "Hide participant ids and stimulus names from the partner", form.pseudonyms, (pseudonyms) => save({ pseudonyms }))),
     policyBox(now));
 }
@@ -103,7 +103,7 @@ function policyBox(now) {
   }
   const value = policy.value;
   if (!value) return null;
-  if (!value.exists) return h("p", { class: "note" }, "Policy: your institution has not written down what may leave it (policy.toml).");
+  if (!value.exists) return h("p", { class: "note" }, "Policy: your institution has none (policy.toml) that says what may leave it.");
   return h("p", { class: value.allowed ? "note" : "warning" }, value.allowed ? `Policy: this plan is allowed (${value.file}, valid until ${value.expires}).` : `Policy: this plan is not allowed. ${value.reason}`);
 }
 
@@ -123,10 +123,10 @@ function sessionBox(now) {
   const session = now.session;
   const host = now.partner.role === "host";
   return h("section", { id: "session", class: "learned" }, h("h2", null, phases[session.phase]),
-    session.phase === "waiting" ? h("p", null, now.partner.via_relay ? `Waiting at the relay ${session.address}. Both sides have to connect to it; you may close this page, and the program goes on.` : host ? `Listening on ${session.address}. The partner can connect now; you may close this page, and the program goes on.` : `Connecting to ${session.address}. The host has to wait for you.`) : null,
+    session.phase === "waiting" ? h("p", null, now.partner.via_relay ? `Waiting at the relay ${session.address}. Both sides have to connect to it; you may close this page, and the program keeps running.` : host ? `Listening on ${session.address}. The partner can connect now; you may close this page, and the program keeps running.` : `Connecting to ${session.address}. The host has to wait for you.`) : null,
     session.agreed && ["agreed", "computing"].includes(session.phase) ? agreedBox(now, session.agreed) : null,
-    session.phase === "finished" ? h("p", null, "Both sides have the same result. It is below, with the signed record of what was disclosed.") : null,
-    session.phase === "computing" ? [progressBar(session.progress), h("p", { class: "note" }, "The other side has to start, too. You may close this page: the program goes on, and the address in the terminal opens it again.")] : null,
+    session.phase === "finished" ? h("p", null, now.partner.plan.reveal_to === "both" ? "Both sides have the same result. It is below, with the signed record of what was disclosed." : "The signed record below says what was disclosed to whom.") : null,
+    session.phase === "computing" ? [progressBar(session.progress), h("p", { class: "note" }, "The other side has to start, too. You may close this page: the program keeps running, and the address in the terminal opens it again.")] : null,
     problemBox(session.problem),
     session.notes.length ? h("ul", { class: "notes" }, session.notes.map((note) => h("li", null, note))) : null,
     h("div", { class: "row" },
@@ -146,14 +146,14 @@ function agreedBox(now, agreed) {
   return h("div", null,
     h("dl", { class: "plan" },
       agreed.plan.map(([name, value]) => [h("dt", null, name), h("dd", null, value)]),
-      h("dt", null, "Scanpaths"), h("dd", null, `${count(host ? agreed.host_scanpaths : agreed.join_scanpaths, "scanpath")} of yours, ${agreed[host ? "join_scanpaths" : "host_scanpaths"].toLocaleString("en")} of the partner; ${count(agreed.pairs, "pair")}${agreed.from_journal ? `, ${agreed.from_journal} of them known from before` : ""}.`),
+      h("dt", null, "Scanpaths"), h("dd", null, `${count(host ? agreed.host_scanpaths : agreed.join_scanpaths, "scanpath")} of yours, ${agreed[host ? "join_scanpaths" : "host_scanpaths"].toLocaleString("en")} of the partner; ${count(agreed.pairs, "pair")}${agreed.from_journal ? `, ${agreed.from_journal} of them known from earlier sessions` : ""}.`),
       h("dt", null, "Estimate"), h("dd", { id: "estimate" }, `about ${agreed.time} and ${agreed.traffic} over the network.`),
       agreed.limit === null || agreed.groups ? null : [h("dt", null, "Limit"), h("dd", null, `Each of your scanpaths takes part in up to ${count(agreed.comparisons, "comparison")} with this partner; ${agreed.limit.toLocaleString("en")} are allowed.`)],
       agreed.groups ? [h("dt", null, "Groups"), h("dd", null, `No part of the answer is about fewer than ${count(agreed.groups.minimum, "participant")} of a side.`)] : null,
-      policy.value?.exists ? [h("dt", null, "Policy"), h("dd", null, policy.value.allowed ? `allows this plan until ${policy.value.expires}.` : "does not allow this plan.")] : [h("dt", null, "Policy"), h("dd", null, "none is written down.")]),
+      policy.value?.exists ? [h("dt", null, "Policy"), h("dd", null, policy.value.allowed ? `allows this plan until ${policy.value.expires}.` : "does not allow this plan.")] : [h("dt", null, "Policy"), h("dd", null, "there is none.")]),
     h("div", { class: "pair boxes" }, learned("You will learn", you), learned(`${partner} will learn`, host ? "join" : "host")),
-    agreed.encoding_on_one_side ? h("p", { class: "warning" }, "Only one side says how its recordings were encoded, so nobody can check that it is the same.") : null,
-    agreed.stimuli_on_one_side ? h("p", { class: "warning" }, "Only one side names stimuli, so every scanpath is compared with every other.") : null);
+    agreed.encoding_on_one_side ? h("p", { class: "warning" }, "Only one side says how its recordings were encoded, so whether both did the same cannot be checked.") : null,
+    agreed.stimuli_on_one_side ? h("p", { class: "warning" }, "Only one side names stimuli, so every scanpath is compared with every scanpath of the other side.") : null);
 }
 
 function recordBox(now) {

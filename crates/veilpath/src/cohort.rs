@@ -57,8 +57,8 @@ pub fn part_of_cohort(name: &str, whole: &RawCohort, part: &Cohort) -> Result<Ra
     read_cohort_from(Input::from_bytes(name, text)?)
 }
 
-/// Refuses two scanpaths of one participant for one stimulus. Comparisons allow them; who looks results up by these two ids
-/// does not want them.
+/// Refuses two scanpaths of one participant for one stimulus. Comparisons allow them, but results could not be looked up by
+/// these two ids.
 pub fn refuse_repeated_ids(cohort: &RawCohort) -> Result<(), Error> {
     let Some(places) = cohort.repeated() else {
         return Ok(());

@@ -152,7 +152,7 @@ pub enum Error {
     },
     /// Settings with which few comparisons reconstruct a scanpath, and that this side has not allowed.
     #[error(
-        "the metric has {}: with that, few comparisons reconstruct a scanpath",
+        "the metric has {}, with which a few comparisons can reconstruct a scanpath",
         listed(settings)
     )]
     RiskySettings {

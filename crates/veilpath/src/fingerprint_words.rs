@@ -38,7 +38,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Values of the specification, where they are addresses of the internet.
+    /// Values from the specification, which are IP addresses there.
     #[test]
     fn words_are_proquints() {
         assert_eq!([word(0x7f00), word(0x0001)], ["lusab", "babad"]);

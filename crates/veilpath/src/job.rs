@@ -58,7 +58,7 @@ impl<T: Send + 'static> Job<T> {
         self.events.recv_timeout(wait).ok()
     }
 
-    /// Whether the job has ended, waiting at most so long for it. A job that panicked has ended, too.
+    /// Whether the job has ended; waits for it for up to `wait`. A job that panicked has ended, too.
     pub fn is_done(&mut self, wait: Duration) -> bool {
         if self.result.is_none() && self.thread.is_some() {
             match self.done.recv_timeout(wait) {
@@ -80,7 +80,7 @@ impl<T: Send + 'static> Job<T> {
         self.cancel.cancel();
     }
 
-    /// Asks the job to end, and waits for that, but at most so long.
+    /// Asks the job to end, and waits for up to `wait` until it has.
     pub fn stop(&mut self, wait: Duration) {
         self.cancel();
         let end = Instant::now() + wait;
@@ -88,7 +88,7 @@ impl<T: Send + 'static> Job<T> {
         }
     }
 
-    /// Waits for the end of the job. A panic of the job goes on here. `None` if the result was taken already.
+    /// Waits for the end of the job. A panic of the job is propagated. `None` if the result was taken already.
     pub fn take(&mut self) -> Option<Result<T, Error>> {
         if self.result.is_none() {
             self.result = self.done.recv().ok();

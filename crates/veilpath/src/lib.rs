@@ -1,6 +1,6 @@
 //! Compare scanpaths (eye-movement sequences) of two cohorts, on one machine or between two institutions.
 //!
-//! This crate does a user's whole job as library calls:
+//! This crate offers everything that a user does as library calls:
 //!
 //! ```text
 //! files ─▶ encode ─▶ Cohort ─▶ plan (a Spec) ─▶ compare, host or join ─▶ Outcome ─▶ report

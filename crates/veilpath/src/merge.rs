@@ -7,7 +7,7 @@ use std::path::Path;
 use veilpath_protocol::{MergeError, Outcome, merge};
 use veilpath_report::result_file;
 
-/// The result of a whole plan, from the files of all its tiles. It is what one run gives in everything but its cost.
+/// The result of a whole plan, from the files of all its tiles. Apart from its cost, it equals that of one run.
 pub fn merge_files(files: &[impl AsRef<Path>]) -> Result<Outcome, Error> {
     let name = |at: usize| {
         let file = files.get(at);

@@ -7,7 +7,7 @@ use veilpath_session::{
     Fingerprint, POLICY_EXAMPLE, Policy, PolicyRequest, ScanpathLimit, StateDir, now,
 };
 
-/// The policy that holds: the named one, or that of the state directory, if there is one.
+/// The policy that applies: the named one, or that of the state directory, if there is one.
 pub fn find_policy(named: Option<&Path>, state_dir: &StateDir) -> Result<Option<Policy>, Error> {
     let default = state_dir.policy();
     match named {

@@ -328,7 +328,7 @@ impl Writer<'_> {
             ));
         }
         items.push(
-            "both institutions sign every session before and after the disclosure; later changes of this record can be detected".into(),
+            "both institutions sign every session before and after the disclosure; later changes to this record can be detected".into(),
         );
         vec![Block::List(items)]
     }
@@ -355,7 +355,7 @@ impl Writer<'_> {
 
     fn personal(&self) -> Vec<Block> {
         let mut items = vec![
-            "recordings and scanpaths are personal data: eye movements can identify people and say something about their health".to_string(),
+            "recordings and scanpaths are personal data: eye movements can identify people and reveal something about their health".to_string(),
             "ids are personal data, and so are pseudonyms, which other knowledge may link to a person".into(),
         ];
         items.push(match self.about_groups() {
@@ -402,7 +402,7 @@ impl Writer<'_> {
             true => {
                 "Only results about groups of participants are disclosed, and no result about you alone"
             }
-            false => "What is disclosed are results about pairs of recordings, including yours",
+            false => "Results about pairs of recordings, including yours, are disclosed",
         };
         let lengths = match self.plan.pad_to {
             None => ", and how many places are in each",

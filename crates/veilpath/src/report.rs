@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use veilpath_encode::RawCohort;
 use veilpath_metrics::{Cohort, Entry, Grid, Metric, Substitution};
-use veilpath_report::html::{MAX_IMAGE_BYTES, Options, Own, OwnPair};
+use veilpath_report::html::{MAX_IMAGE_BYTES, Options, OwnCohort, OwnPair};
 
 pub use pairs::PairOptions;
 pub use veilpath_report::html::{
@@ -247,7 +247,7 @@ pub fn report<'a>(
     let is_panorama = result
         .outcome()
         .is_some_and(|outcome| wraps(&outcome.spec.metric));
-    let own = drawn.map(|drawn| Own {
+    let own = drawn.map(|drawn| OwnCohort {
         cohort: &drawn.cohort,
         grid: drawn.grid,
         aspect: drawn.aspect.or(is_panorama.then_some(PANORAMA)),

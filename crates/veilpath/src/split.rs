@@ -50,7 +50,7 @@ pub enum SplitError {
 }
 
 /// Splits a cohort. All scanpaths of a participant go to the same side; where participants have groups, every group is split in
-/// the same share. The same seed and participants give the same split on every machine.
+/// the same proportion. The same seed and participants give the same split on every machine.
 pub fn split(cohort: Cohort, options: SplitOptions) -> Result<Split, Error> {
     let share = options.share;
     if !(0.0..=1.0).contains(&share) {

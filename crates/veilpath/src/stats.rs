@@ -70,7 +70,7 @@ pub struct NamedResult<'a> {
     pub file: &'a ResultFile,
 }
 
-/// Computes statistics of one result, or of the results within each of two cohorts and between them, in whichever order.
+/// Computes statistics of one result, or of the results within each of two cohorts and between them, in any order.
 ///
 /// The outcome has answers about groups and no pairs or ids of participants, unless a question asks for single scanpaths.
 pub fn statistics(

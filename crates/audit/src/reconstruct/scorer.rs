@@ -19,7 +19,7 @@ pub(super) struct Scorer {
     secret_gap: i64,
     local: bool,
     /// How far one letter can move a raw result.
-    pub(super) swing: i64,
+    pub(super) largest_change: i64,
 }
 
 impl Scorer {
@@ -38,7 +38,7 @@ impl Scorer {
                     own_gap: model.delete.into(),
                     secret_gap: model.insert.into(),
                     local: false,
-                    swing: largest.min(gaps).max(1),
+                    largest_change: largest.min(gaps).max(1),
                 }
             }
             Model::Local(model) => {
@@ -50,7 +50,7 @@ impl Scorer {
                     own_gap: model.gap.into(),
                     secret_gap: model.gap.into(),
                     local: true,
-                    swing: i64::from(model.scores.largest()).max(1),
+                    largest_change: i64::from(model.scores.largest()).max(1),
                 }
             }
             model => Self {
@@ -60,7 +60,7 @@ impl Scorer {
                 own_gap: 0,
                 secret_gap: 0,
                 local: false,
-                swing: swing(model, letters),
+                largest_change: largest_change(model, letters),
             },
         }
     }
@@ -248,7 +248,7 @@ pub(super) struct Alignment {
 }
 
 /// How far one letter can move the raw result of a measure that is no alignment.
-fn swing(model: &Model, letters: usize) -> i64 {
+fn largest_change(model: &Model, letters: usize) -> i64 {
     let all = || (0..letters).flat_map(|a| (0..letters).map(move |b| (letter(a), letter(b))));
     match model {
         Model::Recurrence(model) if model.outputs == [CrqaOutput::Rec] => 1,

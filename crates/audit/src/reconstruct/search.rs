@@ -139,7 +139,7 @@ impl<R: Rng> Search<'_, R> {
     fn penalty(&self, answer: Range, raw: i64) -> f64 {
         match answer.distance(raw) {
             0 => 0.0,
-            off => UNEXPLAINED + off as f64 / self.scorer.swing as f64,
+            off => UNEXPLAINED + off as f64 / self.scorer.largest_change as f64,
         }
     }
 

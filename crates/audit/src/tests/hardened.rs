@@ -3,7 +3,7 @@
 use super::{absolute, known};
 use crate::clue::{Clue, Feature};
 use crate::factors::{Difference, Factors};
-use crate::known::{Belief, Known, hedge, hits};
+use crate::known::{Known, LetterProbabilities, hedge, hits};
 use crate::order_public;
 use crypto_bigint::BoxedUint;
 use rand::{RngExt, SeedableRng};
@@ -131,11 +131,12 @@ fn five_views(range: (u32, u32)) -> f64 {
     let mut found = 0.0;
     for _ in 0..rounds {
         let theirs = letters(&mut rng);
-        let mut belief: Option<Belief> = None;
+        let mut belief: Option<LetterProbabilities> = None;
         for _ in 0..5 {
             let known = known(absolute(), &letters(&mut rng), &theirs);
             let clues = clues(&known, &theirs, range, &mut rng);
-            let prior = belief.map_or_else(|| known.uniform_belief(), |belief| hedge(&belief));
+            let prior =
+                belief.map_or_else(|| known.uniform_probabilities(), |belief| hedge(&belief));
             let all = Feature::All;
             belief = Some(order_public::attack(&known, &prior, &clues, all, 200));
         }

@@ -92,7 +92,7 @@ impl Setting {
                     mixed: in_flight != Some(1),
                 };
                 let mut rng = ChaCha20Rng::seed_from_u64(4);
-                let prior = known.uniform_belief();
+                let prior = known.uniform_probabilities();
                 let belief = order_hidden::attack_mixed(known, &prior, batches, effort, &mut rng);
                 hits(&belief, join[pair].letters())
             },

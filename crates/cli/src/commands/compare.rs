@@ -54,11 +54,11 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_enum, value_name = "NOTATION")]
     alphabet: Option<NotationName>,
 
-    /// How many different letters there are, if the files do not declare it
+    /// Number of different letters, if the files do not declare it
     #[arg(long, value_name = "COUNT")]
     letters: Option<u32>,
 
-    /// Compare only this part of the pairs, as in 3/8 for the third of eight; `veilpath merge` puts the results together
+    /// Compare only one tile of the pairs, as in 3/8 for the third of eight; `veilpath merge` combines the results
     #[arg(long, value_name = "I/K")]
     tile: Option<Tile>,
 

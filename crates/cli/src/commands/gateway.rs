@@ -12,9 +12,9 @@ const EXAMPLES: &str = "\
 Examples:
   veilpath gateway --help
 
-`veilpath gateway 3fa4c1d0 --listen 0.0.0.0:7070` serves the agreement whose id starts so. Workers of both institutions connect to \
+`veilpath gateway 3fa4c1d0 --listen 0.0.0.0:7070` serves the agreement whose id starts with 3fa4c1d0. Workers of both institutions connect to \
 it, with `veilpath worker work-1.json --tile 17 --gateway host.example:7070`, and those with the same tile are connected. It \
-asks each for its worker key. The connection is encrypted between the two workers: the gateway has no key and copies bytes. It \
+checks the worker key of each. The connection is encrypted between the two workers: the gateway has no key and copies bytes. It \
 runs until it is stopped; sessions that this interrupts continue when both workers run again.";
 
 /// The arguments of `gateway`.
@@ -29,7 +29,7 @@ pub(crate) struct GatewayArgs {
     #[arg(long, value_name = "ADDRESS")]
     listen: String,
 
-    /// Sessions at the same time
+    /// Maximum number of sessions at the same time
     #[arg(long, value_name = "COUNT", default_value_t = 256, value_parser = clap::value_parser!(u64).range(1..=4096))]
     sessions: u64,
 
@@ -37,7 +37,7 @@ pub(crate) struct GatewayArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
 
-    /// The identity file, for a user without a home directory: the state directory is next to it
+    /// The identity file, needed only without a home directory: the state directory is then beside it
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
 }

@@ -37,7 +37,7 @@ pub(crate) struct JoinArgs {
     #[arg(long, value_name = "FINGERPRINT")]
     peer: Fingerprint,
 
-    /// How long to try to reach the host, or to wait for it at the relay; a host that is busy with other peers is waited for without limit
+    /// How long to try to reach the host, or to wait for it at the relay; there is no limit while the host is busy with other peers
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(..=MAX_WAIT))]
     wait: u64,
 

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::output::to_stdout;
 use clap::{Args, Command, CommandFactory};
 use clap_mangen::Man;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use veilpath::OutputFile;
 
@@ -24,22 +25,74 @@ pub(crate) struct ManArgs {
 
 /// Prints the main page, or writes all pages.
 pub(crate) fn run(args: &ManArgs) -> Result<(), Failure> {
-    let mut command = Cli::command();
+    let mut command = Cli::command().disable_help_subcommand(true);
     command.build();
     let Some(folder) = &args.folder else {
-        return to_stdout(|out| Man::new(command).render(out));
+        return to_stdout(|out| write_page(&command, out));
     };
     std::fs::create_dir_all(folder).map_err(|source| veilpath::Error::Write {
         path: folder.clone(),
         source,
     })?;
-    let pages = command
-        .get_subcommands()
-        .map(|sub| (format!("veilpath-{}.1", sub.get_name()), sub.clone()))
-        .collect::<Vec<(String, Command)>>();
-    for (name, page) in pages.into_iter().chain([("veilpath.1".into(), command)]) {
-        let file = OutputFile::create(&folder.join(name), &[])?;
-        file.write(|out| Man::new(page).render(out))?;
+    let mut pages = vec![&command];
+    while let Some(page) = pages.pop() {
+        pages.extend(page.get_subcommands().filter(|sub| !sub.is_hide_set()));
+        let name = page.get_display_name().unwrap_or(page.get_name());
+        let file = OutputFile::create(&folder.join(format!("{name}.1")), &[])?;
+        file.write(|out| write_page(page, out))?;
     }
     Ok(())
+}
+
+fn write_page(command: &Command, out: &mut dyn Write) -> io::Result<()> {
+    let mut roff = Vec::new();
+    Man::new(command.clone())
+        .source(concat!("veilpath ", env!("CARGO_PKG_VERSION")))
+        .manual("Veilpath Manual")
+        .render(&mut roff)?;
+    out.write_all(laid_out(&String::from_utf8_lossy(&roff)).as_bytes())
+}
+
+/// Names the sections of the text after the options, separates paragraphs, and keeps the line breaks of indented lines.
+fn laid_out(roff: &str) -> String {
+    let mut page = String::new();
+    let mut lines = roff.lines().peekable();
+    let (mut in_examples, mut is_verbatim) = (false, false);
+    while let Some(line) = lines.next() {
+        if line.starts_with("  ") != is_verbatim {
+            is_verbatim = !is_verbatim;
+            page.push_str(if is_verbatim { ".nf\n" } else { ".fi\n" });
+        }
+        page.push_str(match line {
+            ".SH EXTRA" => {
+                in_examples = lines.next_if_eq(&"Examples:").is_some();
+                if in_examples {
+                    ".SH EXAMPLES"
+                } else {
+                    ".SH NOTES"
+                }
+            }
+            "" if std::mem::take(&mut in_examples) => ".SH NOTES",
+            "" => ".PP",
+            line => line,
+        });
+        page.push('\n');
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn examples_and_notes_are_sections_of_their_own() {
+        let roff =
+            ".SH EXTRA\nExamples:\n  one two\n  three\n\nA note.\n\nAnother.\n.SH VERSION\n1";
+        assert_eq!(
+            laid_out(roff),
+            ".SH EXAMPLES\n.nf\n  one two\n  three\n.fi\n.SH NOTES\nA note.\n.PP\nAnother.\n.SH VERSION\n1\n"
+        );
+        assert_eq!(laid_out(".SH EXTRA\nA note."), ".SH NOTES\nA note.\n");
+    }
 }

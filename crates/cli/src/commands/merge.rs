@@ -12,10 +12,10 @@ Examples:
   veilpath compare a.csv b.csv --tile 2/2 -o part-2.json
   veilpath merge part-1.json part-2.json -o merged.json
 
-A large comparison is cut into tiles with --tile I/K (tile I of K) of `veilpath compare`, `veilpath host` and `veilpath join`, \
-for example one for each task of a SLURM array. Every tile writes its results as JSON. The merged result is that of one run \
-without --tile in everything but its cost. Between institutions all tiles are one agreement: every pair counts once, a tile that \
-failed is run again, and limits are about all tiles together.";
+`veilpath compare`, `veilpath host` and `veilpath join` with --tile I/K compute tile I of K of a large comparison, for \
+example in one task of a SLURM array. Every tile writes its results as JSON. Apart from its cost, the merged result equals \
+that of one run without --tile. Between institutions, all tiles belong to one agreement: every pair counts once, a failed \
+tile can be run again, and limits apply to all tiles together.";
 
 /// The arguments of `merge`.
 #[derive(Debug, Args)]

@@ -16,9 +16,9 @@ Prints one row for each peer as CSV: its fingerprint, how many of your scanpaths
 comparisons of any of them (which --limit-per-scanpath limits), and why the peer is banned, if it is.";
 
 const UNBAN_HELP: &str = "\
-A peer is banned when it does what no honest program does: it gave another result for a known pair, or failed a check of the \
-computation. A peer that tries again and again may learn more than was agreed on. Lift the ban only once you know the reason, \
-for example a damaged disk or memory at the other institution. The same command allows a peer to start pairs again that were \
+A peer is banned when it does what no honest program would do: give a different result for a known pair, or fail a check of \
+the computation. A peer that tries again and again may learn more than was agreed on. Lift the ban only once you know the reason, \
+for example a damaged disk or memory at the other institution. The command also lets a peer start pairs again that were \
 started too often without a result.";
 
 /// The arguments of `peers`.
@@ -28,7 +28,7 @@ pub(crate) struct PeersArgs {
     #[command(subcommand)]
     action: Option<Action>,
 
-    /// The identity file, for a user without a home directory: the state directory is next to it
+    /// The identity file, needed only without a home directory: the state directory is then beside it
     #[arg(long, value_name = "FILE", global = true)]
     identity: Option<PathBuf>,
 }

@@ -39,10 +39,10 @@ ends with a paragraph for the consent form. Purpose, legal basis and contact are
 policy forbids is refused. The format follows from the name of the file: .md or .html.";
 
 const WITHDRAW_HELP: &str = "\
-Two answers about groups that differ by a few participants say something about these few. So a plan that leaves out a participant \
-of earlier answers is refused. This command allows it for participants who have withdrawn, as in \
-`veilpath policy withdraw --peer THEIRS p07`. The partner then knows the difference between the answers with and without them. Later \
-answers that include them are refused. The record gets a line with their number, not their ids.";
+Two answers about groups that differ by a few participants reveal something about these few. A plan that leaves out a participant of \
+earlier answers is therefore refused. This command allows it for participants who have withdrawn, as in \
+`veilpath policy withdraw --peer THEIRS p07`. The partner can then compute the difference between the answers with and without them. Later \
+answers that include them are refused. A line in the record says how many they are, without their ids.";
 
 /// The arguments of `policy`.
 #[derive(Debug, Args)]
@@ -75,7 +75,7 @@ struct InitArgs {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// The identity file, for a user without a home directory: the state directory is next to it
+    /// The identity file, needed only without a home directory: the state directory is then beside it
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
 }
@@ -161,7 +161,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "COUNT")]
     pub(crate) limit_per_scanpath: Option<u64>,
 
-    /// The identity file, for a user without a home directory: the state directory is next to it
+    /// The identity file, needed only without a home directory: the state directory is then beside it
     #[arg(long, value_name = "FILE")]
     pub(crate) identity: Option<PathBuf>,
 

@@ -125,7 +125,7 @@ fn list(state_dir: &StateDir) -> Result<(), Failure> {
 fn verify(file: &Path, owner: Option<Fingerprint>) -> Result<(), Failure> {
     let record = SignedRecord::read(file, owner)?.unbroken()?;
     let lines = units::counted(record.lines.len() as u64, "line");
-    messages::info(&format!("{}: {lines}, unbroken\n", file.display()));
+    messages::info(&format!("{}: {lines}, all valid\n", file.display()));
     for owner in record.owners() {
         messages::info(&format!("signed by {owner}\n"));
     }

@@ -33,7 +33,7 @@ pub(crate) struct RelayArgs {
     #[arg(long, value_name = "FILE")]
     allow: Option<PathBuf>,
 
-    /// Sessions at the same time
+    /// Maximum number of sessions at the same time
     #[arg(long, value_name = "COUNT", default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..=4096))]
     sessions: u64,
 

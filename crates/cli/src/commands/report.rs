@@ -66,7 +66,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "STIMULUS=FILE", requires = "cohort", value_parser = image)]
     image: Vec<StimulusImage>,
 
-    /// Show how two scanpaths are aligned and where they recur, by the ids of the participants; may be repeated
+    /// Show how the scanpaths of two participants, given by their ids, are aligned and where they recur; may be repeated
     #[arg(long, num_args = 2, value_names = ["FIRST", "SECOND"], requires = "cohort")]
     pair: Vec<String>,
 

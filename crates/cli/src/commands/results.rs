@@ -29,7 +29,7 @@ pub(crate) struct ResultsArgs {
     #[arg(long, value_name = "HOST,JOIN", value_parser = names, requires = "id")]
     names: Option<[String; 2]>,
 
-    /// The identity file, for a user without a home directory: the state directory is next to it
+    /// The identity file, needed only without a home directory: the state directory is then beside it
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
 

@@ -4,7 +4,7 @@ use crate::commands::compare::{NotationName, PairsName};
 use crate::engine_args::{EngineName, KeyArgs, PaillierArgs};
 use crate::failure::Failure;
 use crate::metric_args::MetricArgs;
-use crate::output::{OutputArgs, Written, names};
+use crate::output::{OutputArgs, WrittenTo, names};
 use crate::reveal_args::RevealArgs;
 use crate::session_log::{LogFormat, SessionLog};
 use crate::{inputs, messages};
@@ -27,8 +27,8 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_name = "FILE")]
     cohort: PathBuf,
 
-    /// The engine. auto chooses garbled, or shares if that saves much time, when the comparison starts; if the other side names
-    /// one of them, it is used. plain protects nothing: the host sees every scanpath of the joining side
+    /// The engine. auto chooses garbled or, if that saves much time, shares, when the comparison starts; if the other side names
+    /// one of the two, auto follows. plain protects nothing: the host sees every scanpath of the joining side
     #[arg(long, value_enum, value_name = "ENGINE", default_value_t)]
     engine: EngineName,
 
@@ -40,13 +40,13 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_enum, value_name = "NOTATION")]
     alphabet: Option<NotationName>,
 
-    /// How many different letters there are, if the file does not declare it; the same on both sides. If neither
-    /// says, the default limit assumes four
+    /// Number of different letters, if the file does not declare it; the same on both sides. If neither side
+    /// declares it, the default limit assumes four
     #[arg(long, value_name = "COUNT")]
     letters: Option<u32>,
 
-    /// Compare only this part of the pairs, as in 3/8 for the third of eight, in a session of its own; needs --engine. All parts are
-    /// one agreement, and `veilpath merge` puts their results together
+    /// Compare only one tile of the pairs, as in 3/8 for the third of eight, in a session of its own; needs --engine. All tiles
+    /// belong to one agreement, and `veilpath merge` combines their results
     #[arg(long, value_name = "I/K")]
     tile: Option<Tile>,
 
@@ -93,7 +93,7 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
 
-    /// Allow settings of the metric with which few comparisons reconstruct a scanpath: asymmetric-table, fine-table, extreme-gap
+    /// Allow a setting of the metric with which a few comparisons can reconstruct a scanpath: asymmetric-table, fine-table or extreme-gap
     #[arg(long, value_name = "SETTING", value_delimiter = ',')]
     allow: Vec<RiskySetting>,
 
@@ -181,7 +181,7 @@ impl SessionArgs {
     /// Reads this side's files, and checks its options.
     pub(crate) fn ready(&self, key: &KeyArgs, wait: Duration) -> Result<Ready, Failure> {
         if let Err(error) = veilpath::disable_core_dumps() {
-            messages::note(&format!("core dumps cannot be switched off: {error}"));
+            messages::note(&format!("core dumps cannot be disabled: {error}"));
         }
         let table = match &self.metric.substitution {
             Some(SubstitutionChoice::File(path)) => Some(path.as_path()),
@@ -263,7 +263,7 @@ pub(crate) fn run(
         } else if let Some(completed) = completed {
             let outcome = &completed.outcome;
             let written = match args.only_says_withheld(outcome) {
-                true => Written::Printed,
+                true => WrittenTo::Printed,
                 false => output.write(&args.output, &ready.inputs(), outcome)?,
             };
             log.written(&written);

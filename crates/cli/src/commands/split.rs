@@ -15,7 +15,7 @@ Examples:
   veilpath split everyone.csv --seed 1
   veilpath split everyone.csv --seed 1 --share 0.25 --first pilot.csv --second rest.csv
 
-All scanpaths of a participant go to the same cohort, and every group is split in the same share. The same seed and file give the same cohorts on every machine.";
+All scanpaths of a participant go to the same cohort, and every group is split in the same proportion. The same seed and file give the same cohorts on every machine.";
 
 /// The arguments of `split`.
 #[derive(Debug, Args)]

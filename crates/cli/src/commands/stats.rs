@@ -25,15 +25,15 @@ Examples:
   veilpath stats clinic.json university.json between.json --answer test:sites
 
 RESULT is a JSON file of compare, host or join: a cohort compared with itself, or with another. Answers:
-  mean            the mean over all pairs and of each stimulus
+  mean            the mean over all pairs, and of each stimulus
   groups          the mean of each group with each group
   test:groups     are participants of the same group more alike than those of different groups?
   test:sites      are participants of the same site more alike? (needs three results)
-  nearest:K       for each scanpath, the most common group among its K nearest of other participants
+  nearest:K       for each scanpath, the most common group among the K nearest of other participants
   nearest:K,rate  how often that is its own group, with chance level and confusion matrix
   histogram:BINS  how many pairs are in each of BINS ranges
 
-A permutation or a bootstrap draw moves a participant with all scanpaths. The same seed gives the same numbers on every machine.";
+Permutations and bootstrap draws keep all scanpaths of a participant together. The same seed gives the same numbers on every machine.";
 
 /// The arguments of `stats`.
 #[derive(Debug, Args)]

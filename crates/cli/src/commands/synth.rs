@@ -84,7 +84,7 @@ struct LifelikeArgs {
     #[arg(long, value_name = "NAME=NUMBER", value_delimiter = ',', value_parser = group, conflicts_with = "participants")]
     groups: Vec<(String, u32)>,
 
-    /// How much the groups differ: 0 for not at all, 1 for different favourite places
+    /// How much the groups differ: 0 for not at all, 1 for entirely different favourite places
     #[arg(
         long,
         value_name = "FRACTION",
@@ -113,7 +113,7 @@ struct LifelikeArgs {
 
     /// What to write
     #[arg(long = "as", value_enum, value_name = "WHAT", default_value = "cohort")]
-    what: What,
+    what: SynthOutput,
 
     /// Write fixations with places and durations beside the letters, for metrics that need them
     #[arg(long)]
@@ -124,7 +124,7 @@ struct LifelikeArgs {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum What {
+enum SynthOutput {
     /// Scanpaths, ready to be compared
     Cohort,
     /// A table of fixations on a 1280x720 screen, as input for `veilpath encode`
@@ -180,13 +180,13 @@ fn lifelike(args: &LifelikeArgs) -> Result<(), Failure> {
         seed: args.shared.seed,
     };
     match args.what {
-        What::Cohort => {
+        SynthOutput::Cohort => {
             let output = args.shared.destination(Contents::Cohort)?;
             let cohort = synth::lifelike(&options, args.grid)?;
             args.shared.print_seed(cohort.seed);
             output.write(|out| cohort.write(out))
         }
-        What::Fixations => {
+        SynthOutput::Fixations => {
             if args.keep_fixations {
                 messages::note("--keep-fixations has no effect: a table of fixations is written");
             }

@@ -15,7 +15,7 @@ Examples:
   veilpath ui --no-browser --port 7080
 
 The page is for this machine only: the server listens on 127.0.0.1, and answers only requests with the token in the printed address. \
-Nothing is loaded from elsewhere. Press Ctrl-C to end it. It also ends some seconds after you close the page, unless it is computing.";
+Nothing is loaded from elsewhere. Press Ctrl-C to end it. It also ends a few seconds after you close the page, unless it is computing.";
 
 /// The arguments of `ui`.
 #[derive(Debug, Default, Args)]
@@ -41,7 +41,7 @@ pub(crate) struct UiArgs {
 /// Serves the page until it is closed.
 pub(crate) fn run(args: &UiArgs) -> Result<(), Failure> {
     if let Err(error) = veilpath::disable_core_dumps() {
-        messages::note(&format!("core dumps cannot be switched off: {error}"));
+        messages::note(&format!("core dumps cannot be disabled: {error}"));
     }
     let failed = |error: veilpath_ui::ServerError| Failure::input(error.to_string());
     let server = Server::bind(ServerOptions {

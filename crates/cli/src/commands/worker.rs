@@ -16,8 +16,8 @@ Examples:
 
 `veilpath worker work-1.json --tile 17 --listen 0.0.0.0:7070 -o tile-17.json` at the institution that hosted the agreement, and \
 `veilpath worker work-1.json --tile 17 --connect host.example:7070 -o tile-17.json` at the other, compute tile 17. If either is \
-interrupted, run both again: the same values are opened again, and nothing counts twice. All workers of an institution use the \
-same state directory (VEILPATH_HOME), where pairs are counted. With --gateway ADDRESS both meet at `veilpath gateway`. `veilpath merge` puts the results of all tiles together.";
+interrupted, run both again: the same results are revealed again, and nothing counts twice. All workers of an institution use the \
+same state directory (VEILPATH_HOME), where pairs are counted. With --gateway ADDRESS both meet at `veilpath gateway`. `veilpath merge` combines the results of all tiles.";
 
 /// The arguments of `worker`.
 #[derive(Debug, Args)]
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &WorkerArgs) -> Result<(), Failure> {
     let log = SessionLog::new(args.log, false);
     let session = || {
         if let Err(error) = veilpath::disable_core_dumps() {
-            messages::note(&format!("core dumps cannot be switched off: {error}"));
+            messages::note(&format!("core dumps cannot be disabled: {error}"));
         }
         let inputs: [&Path; 1] = [&args.order];
         let order = WorkOrder::load(&args.order)?;

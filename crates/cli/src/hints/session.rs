@@ -125,7 +125,7 @@ fn limit_hint(limit: &Limit) -> Option<String> {
         Limit::Comparisons(exceeded) => return Some(exceeded_hint(exceeded)),
         Limit::Disclosure(refusal) => return groups::disclosure(refusal).map(String::from),
         Limit::Banned(_) => {
-            "find out why before you let it in again: it may learn more than was agreed on; `veilpath peers unban FINGERPRINT` lifts the ban"
+            "find out why before you let it in again: it may learn more than was agreed on; then lift the ban with `veilpath peers unban FINGERPRINT`"
         }
         Limit::TooManyStarts { .. } => {
             "find out why sessions with this peer break; `veilpath peers unban FINGERPRINT` lets it start them again"
@@ -211,7 +211,7 @@ fn network_hint(error: &NetworkError) -> Option<&'static str> {
             "is `veilpath host` (with --relay: `veilpath relay`) running there, and does the firewall allow the connection?",
         ),
         NetworkError::NoPeer(_) => Some(
-            "does it run its command, with the same --relay if one is used, and have both given each other's --peer?",
+            "is its command running, with the same --relay if one is used, and does each side name the other with --peer?",
         ),
         NetworkError::Relay { problem, .. } => Some(match problem {
             RelayProblem::Full => "try again later, or ask whoever runs it to raise its --sessions",

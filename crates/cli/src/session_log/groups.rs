@@ -10,7 +10,7 @@ pub(super) fn limit(groups: &GroupSummary, reveal: Reveal) -> String {
         Some(GroupQuestion::Nearest {
             rate_only: false, ..
         }) => format!("every group has at least {participants}, and as many scanpaths vote"),
-        _ => format!("every part of the answer is about at least {participants} a side"),
+        _ => format!("every part of the answer is about at least {participants} per side"),
     };
     match groups.answers {
         Some(answers) => format!(
@@ -34,7 +34,7 @@ mod tests {
         };
         let said = |groups: &GroupSummary, question: &str| limit(groups, question.parse().unwrap());
         let text = said(&groups, "mean");
-        assert!(text.contains("5 participants a side") && text.contains("3 of at most 20"));
+        assert!(text.contains("5 participants per side") && text.contains("3 of at most 20"));
         let hidden = GroupSummary {
             answers: None,
             ..groups

@@ -1,8 +1,8 @@
 //! `veilpath bench network` runs real sides, over limited and delayed connections.
 
-use crate::common::{Folder, Ran};
+use crate::common::{Folder, RunOutput};
 
-fn run(call: &str) -> Ran {
+fn run(call: &str) -> RunOutput {
     Folder::new().run(&call.split(' ').collect::<Vec<_>>())
 }
 

@@ -7,7 +7,7 @@ use crate::common;
 use crate::common::console;
 
 use common::root;
-use console::{Desk, Step, matches, steps};
+use console::{DocumentRunner, Step, matches, steps};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ fn every_command_in_the_documents_prints_what_they_show() {
     // Each document has its own folder.
     let problems: Vec<String> = std::thread::scope(|scope| {
         let run = |(document, steps): &(PathBuf, Vec<Step>)| {
-            let problems = Desk::new().run(steps).into_iter();
+            let problems = DocumentRunner::new().run(steps).into_iter();
             let here = document.display();
             problems
                 .map(|problem| format!("{here}:{problem}"))
@@ -41,7 +41,7 @@ fn every_command_in_the_documents_prints_what_they_show() {
 /// The answer of the private test in the tutorial, and of the same test in the clear with the same coins.
 #[test]
 fn the_tutorial_on_groups_repeats_its_test_in_the_clear() {
-    let mut desk = Desk::new();
+    let mut desk = DocumentRunner::new();
     let tutorial = read(&root().join("docs/tutorial-groups.md"));
     let problems = desk.run(&steps(&tutorial));
     assert!(problems.is_empty(), "{}", problems.join("\n"));
@@ -143,7 +143,7 @@ fn shown_output_must_match_exactly() {
     let failing = |document: &str| {
         let steps = steps(document);
         assert!(!steps.is_empty());
-        !Desk::new().run(&steps).is_empty()
+        !DocumentRunner::new().run(&steps).is_empty()
     };
     for (commands, fails) in [
         ("$ veilpath encode nothing.csv", true),

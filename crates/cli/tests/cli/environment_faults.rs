@@ -9,7 +9,7 @@
 use crate::common;
 use crate::common::pair;
 
-use common::Ran;
+use common::RunOutput;
 use pair::{Pair, Side};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -64,7 +64,7 @@ fn with_full_disk(blocks: usize) -> pair::Wrapper {
     Box::new(move |command| under(&command, &["sh", "-c"], &first))
 }
 
-fn check_error(ran: &Ran, case: &str) {
+fn check_error(ran: &RunOutput, case: &str) {
     assert!(!ran.stderr.contains("panicked"), "{case}: {}", ran.stderr);
     assert!(
         [2, 3, 4].contains(&ran.code),

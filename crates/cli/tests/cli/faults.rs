@@ -9,7 +9,7 @@ use crate::common;
 use crate::common::pair;
 use crate::common::proxy;
 
-use common::Ran;
+use common::RunOutput;
 use pair::Pair;
 use proxy::{Fault, FaultKind, Proxy};
 use rand::{RngExt, SeedableRng};
@@ -103,7 +103,7 @@ impl Setup {
     }
 
     /// The right result, or a reported fault of the other side or the network.
-    fn check(&self, fault: &Fault, ran: &Ran) {
+    fn check(&self, fault: &Fault, ran: &RunOutput) {
         assert!(
             !ran.stderr.contains("panicked"),
             "{fault:?}: {}",

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 use crate::common::pair::{Pair, Side};
-use crate::common::{Folder, Ran};
+use crate::common::{Folder, RunOutput};
 use serde_json::Value;
 
 fn words(call: &str) -> Vec<&str> {
@@ -26,7 +26,7 @@ fn pair() -> Pair {
 }
 
 /// A command of one side that needs no peer.
-fn alone(pair: &Pair, side: Side, call: &str) -> Ran {
+fn alone(pair: &Pair, side: Side, call: &str) -> RunOutput {
     let arguments: Vec<String> = call.split(' ').map(String::from).collect();
     pair.start(side, &arguments).end()
 }
@@ -242,7 +242,7 @@ fn groups_below_the_minimum_are_refused() {
     let flags = words("--engine garbled --reveal nearest:3,rate");
     let ran = pair.run(&flags, &[], &[]);
     assert_eq!([ran[0].code, ran[1].code], [3, 3], "{}", ran[0].stderr);
-    let advice = |ran: &Ran| ran.stderr.contains("a larger K in --reveal nearest");
+    let advice = |ran: &RunOutput| ran.stderr.contains("a larger K in --reveal nearest");
     assert!(ran.iter().any(advice), "{}", ran[0].stderr);
 }
 
@@ -291,7 +291,7 @@ fn answers_beyond_the_policy_are_refused_with_its_line() {
             &[],
         )
     };
-    let refused = |[host, join]: [Ran; 2], line: &str| {
+    let refused = |[host, join]: [RunOutput; 2], line: &str| {
         assert!(host.stderr.contains(line), "{}", host.stderr);
         assert_eq!([host.code, join.code], [2, 3], "{}", join.stderr);
         assert!(!join.stderr.contains("policy.toml"), "{}", join.stderr);

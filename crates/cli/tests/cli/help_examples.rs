@@ -5,7 +5,7 @@ use crate::common;
 use crate::common::console;
 use crate::common::pair;
 
-use common::{Folder, Ran, root};
+use common::{Folder, RunOutput, root};
 use console::words;
 use pair::{Pair, Side};
 use std::io::Write;
@@ -113,7 +113,7 @@ fn run(folder: &Folder, line: &str) {
         let mut child = process.spawn().unwrap();
         // A command that does not read its input may have ended.
         let _ = child.stdin.take().unwrap().write_all(output.as_bytes());
-        output = Ran::from(command.to_string(), child.wait_with_output().unwrap()).ok();
+        output = RunOutput::from(command.to_string(), child.wait_with_output().unwrap()).ok();
     }
     if let Some(file) = file {
         assert!(!output.is_empty(), "{line}");
@@ -285,4 +285,9 @@ fn completions_and_man_pages_cover_every_command() {
     folder.run(&["man", "--folder", "man1"]).ok();
     assert!(folder.read("man1/veilpath.1").contains("split"));
     assert!(folder.read("man1/veilpath-compare.1").contains("threshold"));
+    for command in COMMANDS {
+        let name = format!("veilpath {command}");
+        let page = folder.read(&format!("man1/{}.1", name.trim().replace(' ', "-")));
+        assert!(page.contains(".SH EXAMPLES\n.nf\n  veilpath "), "{command}");
+    }
 }

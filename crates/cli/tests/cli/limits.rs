@@ -51,7 +51,7 @@ fn negative_numbers_are_rejected_with_a_reason() {
     for (flag, words) in [
         ("--bin", "above 0"),
         ("--min-dwell", "above 0"),
-        ("--max-gap", "from 0"),
+        ("--max-gap", "at least 0"),
         ("--rate", "above 0"),
         ("--max-repeats", "not in 0"),
     ] {
@@ -59,7 +59,10 @@ fn negative_numbers_are_rejected_with_a_reason() {
         refused(&call, words);
     }
     let crqa = ["compare", "a.csv", "a.csv", "--metric", "crqa"];
-    refused(&[&crqa[..], &["--line", "0"]].concat(), "'--line <POINTS>'");
+    refused(
+        &[&crqa[..], &["--line", "0"]].concat(),
+        "--line: the shortest line has 0 points, but must have 2",
+    );
     refused(&["split", "a.csv", "--share", "-1"], "from 0 to 1");
     refused(&["synth", "lifelike", "--seconds", "-1"], "above 0");
 }

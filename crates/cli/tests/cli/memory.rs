@@ -7,7 +7,7 @@ use crate::common;
 use crate::common::flood;
 use crate::common::pair;
 
-use common::Ran;
+use common::RunOutput;
 use flood::Watcher;
 use pair::Pair;
 use std::fmt::Write as _;
@@ -30,7 +30,7 @@ fn cohort(scanpaths: usize, id_bytes: usize, letters: usize) -> String {
 }
 
 /// Runs both sides and returns them with the host's peak memory. The joining side has no limit of its own.
-fn run(engine: &str, cohorts: [String; 2], host: &[&str]) -> ([Ran; 2], f64) {
+fn run(engine: &str, cohorts: [String; 2], host: &[&str]) -> ([RunOutput; 2], f64) {
     let pair = Pair::new();
     for (name, text) in ["a.csv", "b.csv"].into_iter().zip(cohorts) {
         std::fs::write(pair.folder.path().join(name), text).unwrap();

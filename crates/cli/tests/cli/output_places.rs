@@ -11,7 +11,7 @@ const COHORT: &str = "participant,stimulus,scanpath\nanna,cows,ABC\nben,cows,ABD
 const COHORT_START: &str = "# veilpath cohort 1\n";
 const ENCODE: [&str; 4] = ["encode", "fixations.csv", "--screen", "700x700"];
 
-fn encode_to(folder: &Folder, output: &str) -> common::Ran {
+fn encode_to(folder: &Folder, output: &str) -> common::RunOutput {
     folder.file("fixations.csv", FIXATIONS);
     folder.run(&[&ENCODE[..], &["-o", output]].concat())
 }
@@ -38,7 +38,7 @@ fn the_default_identity_is_not_overwritten() {
     let run = |call: &[&str]| {
         let mut command = folder.command(call);
         let output = command.env("VEILPATH_HOME", &home).output().unwrap();
-        common::Ran::from(call.join(" "), output)
+        common::RunOutput::from(call.join(" "), output)
     };
     let fingerprint = run(&["identity"]).ok();
     let identity = folder.read("home/identity.pem");
@@ -124,7 +124,7 @@ fn a_hyphen_is_standard_input_or_output() {
             .write_stdin(input)
             .output()
             .unwrap();
-        common::Ran::from(call.to_string(), output)
+        common::RunOutput::from(call.to_string(), output)
     };
     for (call, input, same) in [
         ("compare - a.csv", COHORT, "compare a.csv a.csv"),

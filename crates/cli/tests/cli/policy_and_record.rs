@@ -2,10 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
 use crate::common::pair::{Pair, Side};
-use crate::common::{Folder, Ran, root};
+use crate::common::{Folder, RunOutput, root};
 
 /// Runs a command of one side that needs no peer.
-fn alone(pair: &Pair, side: Side, call: &str) -> Ran {
+fn alone(pair: &Pair, side: Side, call: &str) -> RunOutput {
     let arguments: Vec<String> = call.split(' ').map(String::from).collect();
     pair.start(side, &arguments).end()
 }

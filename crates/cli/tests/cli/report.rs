@@ -79,7 +79,7 @@ fn pages_are_made_from_json_and_csv() {
     let page = from_csv.ok();
     assert!(
         page.starts_with("<!DOCTYPE html>")
-            && page.contains("A CSV file has the numbers of the pairs only")
+            && page.contains("A CSV file contains only the numbers of the pairs")
     );
     let quiet = folder.run(&["report", "scores.csv", "-q", "-o", "quiet.html"]);
     assert_eq!(quiet.stderr, "");

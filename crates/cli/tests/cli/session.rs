@@ -6,11 +6,11 @@ mod differences;
 mod engine_choice;
 use crate::common::pair;
 
-use common::Ran;
+use common::RunOutput;
 use pair::{Pair, Side};
 
 /// Both sides' runs must fail with this code, and say this.
-fn both_fail(runs: [Ran; 2], code: i32, words: [&[&str]; 2]) {
+fn both_fail(runs: [RunOutput; 2], code: i32, words: [&[&str]; 2]) {
     for (ran, words) in runs.into_iter().zip(words) {
         assert_eq!(ran.code, code, "veilpath {}\n{}", ran.call, ran.stderr);
         assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
@@ -185,7 +185,7 @@ fn estimates_stop_before_the_work() {
 fn pseudonyms_and_one_sided_scores() {
     let pair = Pair::with_cohorts();
     let runs = pair.run(&["--format", "csv", "--pseudonyms"], &[], &[]);
-    let [host, join] = runs.map(Ran::ok);
+    let [host, join] = runs.map(RunOutput::ok);
     assert!(host.contains("novice-") && host.contains("p-"), "{host}");
     assert!(
         join.contains(",scene-1,"),
@@ -219,7 +219,7 @@ fn pseudonyms_and_one_sided_scores() {
 fn a_second_run_uses_the_journal_and_limits_are_enforced() {
     let pair = Pair::with_cohorts();
     let both = ["--format", "csv", "--limit-per-scanpath", "4"];
-    let [first, _] = pair.run(&both, &[], &[]).map(Ran::ok);
+    let [first, _] = pair.run(&both, &[], &[]).map(RunOutput::ok);
     let [second, again] = pair.run(&both, &[], &[]);
     for ran in [&second, &again] {
         // In the agreement, and in the cost of the end.

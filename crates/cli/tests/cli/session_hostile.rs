@@ -4,7 +4,7 @@
 use crate::common;
 use crate::common::pair;
 
-use common::Ran;
+use common::RunOutput;
 use pair::{Pair, Side};
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -155,7 +155,7 @@ const ATTACKS: &[Attack] = &[
     ),
 ];
 
-fn check((name, _, code, word): &Attack, ran: &Ran, took: Duration) {
+fn check((name, _, code, word): &Attack, ran: &RunOutput, took: Duration) {
     assert_eq!(ran.code, *code, "{name}\n{}", ran.stderr);
     assert!(ran.stderr.contains(word), "{name}\n{}", ran.stderr);
     assert!(!ran.stderr.contains("panicked"), "{name}\n{}", ran.stderr);

@@ -6,7 +6,7 @@
 
 use crate::common::pair;
 
-use crate::common::Ran;
+use crate::common::RunOutput;
 use pair::Pair;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
@@ -206,7 +206,7 @@ fn interrupted(
     whole: Duration,
     numbers: &mut ChaCha20Rng,
     check: &dyn Fn(&str),
-) -> [Ran; 2] {
+) -> [RunOutput; 2] {
     let run = || {
         let host = pair.host(&[both, &["-o", OUTPUTS[0]]].concat());
         let address = host.address.clone().unwrap();

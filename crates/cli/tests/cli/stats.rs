@@ -135,6 +135,7 @@ fn a_summary_names_the_number_that_it_is_about() {
     };
     let ran = folder.run(&call("crqa"));
     assert!(ran.stderr.contains("by crqa: mean rec "), "{}", ran.stderr);
+    assert!(ran.stderr.contains(" %, from "), "{}", ran.stderr);
     let ran = folder.run(&call("scanmatch"));
     assert!(
         ran.stderr.contains("by scanmatch: mean 0."),

@@ -4,12 +4,12 @@
 use crate::common;
 use crate::common::pair;
 
-use common::Ran;
+use common::RunOutput;
 use pair::{Pair, Side};
 use std::path::PathBuf;
 
 /// Runs a command of one side that needs no peer.
-fn alone(pair: &Pair, side: Side, call: &str) -> Ran {
+fn alone(pair: &Pair, side: Side, call: &str) -> RunOutput {
     let arguments: Vec<String> = call.split(' ').map(String::from).collect();
     pair.start(side, &arguments).end()
 }
@@ -36,7 +36,7 @@ fn only_file(pair: &Pair, folder: &str, extension: &str) -> PathBuf {
 fn results_are_written_again_without_the_peer() {
     let pair = Pair::with_cohorts();
     let engine = ["--engine", "garbled", "--format", "csv"];
-    let [host, join] = pair.run(&engine, &[], &[]).map(Ran::ok);
+    let [host, join] = pair.run(&engine, &[], &[]).map(RunOutput::ok);
     for (side, expected) in [(Side::Host, host), (Side::Join, join)] {
         let list = alone(&pair, side, "results").ok();
         let ids = first_fields(&list);

@@ -71,11 +71,11 @@ fn what_are_not_all_tiles_of_one_plan_is_refused() {
         ),
         (
             "tile-1.json other.json",
-            "other.json: this is a tile of another plan",
+            "other.json: this tile belongs to a different plan",
         ),
         (
             "tile-1.json changed.json",
-            "changed.json: this is a tile of another plan",
+            "changed.json: this tile belongs to a different plan",
         ),
         (
             "tile-1.json whole.json",

@@ -17,12 +17,12 @@ use veilpath_protocol::{
 const N: usize = 9;
 
 /// A channel that keeps what is sent over it.
-struct Recorded {
+struct RecordingChannel {
     channel: MemoryChannel,
     sent: Vec<u8>,
 }
 
-impl Channel for Recorded {
+impl Channel for RecordingChannel {
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
         self.sent.extend_from_slice(bytes);
         self.channel.send(bytes)
@@ -76,7 +76,7 @@ fn run(engine: Engine, metric: Metric, lengths: [&[usize]; 2], change: impl Fn(&
     let side = |role: Role, own: &Cohort, others: usize, channel: MemoryChannel| {
         let own: Vec<&Scanpath> = own.entries.iter().map(|entry| &entry.scanpath).collect();
         let job = Job::new(&spec, role, &own, others, &pairs).unwrap();
-        let mut channel = Recorded {
+        let mut channel = RecordingChannel {
             channel,
             sent: Vec::new(),
         };
@@ -233,7 +233,7 @@ fn garbled_bytes(run: &Run, circuit: &Circuit) -> [usize; 2] {
     bob += 32 + 32 * (6 + 2) * 16 + 32;
     alice += 128 * 64 + 16;
     bob += transfers(&[run.bobs.iter().sum::<usize>() * 4]); // nine letters have four bits
-    let mut slabs = Vec::new();
+    let mut spans = Vec::new();
     let mut numbers = Vec::new();
     for group in groups(&open, circuit.width) {
         let highest = group.iter().map(|(rows, _)| *rows).max().unwrap();
@@ -244,7 +244,7 @@ fn garbled_bytes(run: &Run, circuit: &Circuit) -> [usize; 2] {
                 .collect();
             let steps = shapes.iter().filter(|(rows, _)| *rows > 0);
             let steps = steps.map(|(rows, columns)| rows + columns - 1).max();
-            let mut slab = 0;
+            let mut span = 0;
             for step in 0..steps.unwrap_or(0) {
                 let mut cells = 0;
                 for &(rows, columns) in shapes.iter().filter(|(rows, _)| *rows > 0) {
@@ -256,13 +256,13 @@ fn garbled_bytes(run: &Run, circuit: &Circuit) -> [usize; 2] {
                         .count();
                 }
                 alice += 32 * circuit.gates * cells;
-                if slab > 0 && (slab + cells) * circuit.width > 8192 {
-                    slabs.push(slab * circuit.width);
-                    slab = 0;
+                if span > 0 && (span + cells) * circuit.width > 8192 {
+                    spans.push(span * circuit.width);
+                    span = 0;
                 }
-                slab += cells;
+                span += cells;
             }
-            slabs.push(slab * circuit.width);
+            spans.push(span * circuit.width);
         }
         for &(_, columns) in group {
             let (gates, bits) = match circuit.fold {
@@ -278,7 +278,7 @@ fn garbled_bytes(run: &Run, circuit: &Circuit) -> [usize; 2] {
             numbers.push(bits);
         }
     }
-    bob += transfers(&slabs);
+    bob += transfers(&spans);
     if matches!(run.spec.reveal, Reveal::Threshold(_)) {
         // The bound is short here, so that the numbers' own width counts: that of the longest, for all.
         alice += 32 * numbers.len() * numbers.iter().max().unwrap();

@@ -51,7 +51,7 @@ impl RawCohort {
         };
         if rows.is_empty() {
             return Err(
-                ReadError::new(&file, "there is a header and no scanpath after it")
+                ReadError::new(&file, "there is a header, but no scanpath after it")
                     .with_remedy("was the file written completely?"),
             );
         }
@@ -217,7 +217,7 @@ fn table(
             || padding.into_iter().any(|at| !row.text(at).is_empty())
         {
             let problem = format!(
-                "this row has {} fields, the header names {}",
+                "this row has {} fields, but the header names {}",
                 row.len(),
                 columns.names().len()
             );

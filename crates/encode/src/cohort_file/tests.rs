@@ -272,7 +272,7 @@ fn errors_name_the_place_and_a_remedy() {
         ("\n# only a comment\n", "c.csv: there is no scanpath"),
         (
             "participant,scanpath\n",
-            "c.csv: there is a header and no scanpath",
+            "c.csv: there is a header, but no scanpath",
         ),
         (
             "Sequence Similarity\tScanpath string\n",

@@ -3,7 +3,7 @@
 use super::limits::unreducible;
 use super::tally::Tallies;
 use super::{Collector, Path};
-use crate::aoi_column::Order;
+use crate::aoi_column::LetterOrder;
 use crate::groups::UnusableGroups;
 use crate::notes::notes;
 use crate::observations::Observations;
@@ -124,7 +124,7 @@ impl Collector {
     }
 
     /// The names behind the letters of an AOI encoding, and where those found in a column must be renamed to be sorted.
-    fn areas(&self) -> Result<(Vec<String>, Option<Order>), ReadError> {
+    fn areas(&self) -> Result<(Vec<String>, Option<LetterOrder>), ReadError> {
         match &self.options.placing {
             Placing::Grid(_) => Ok((Vec::new(), None)),
             Placing::AoiFile(areas) => Ok((areas.names().to_vec(), None)),

@@ -6,7 +6,7 @@ use super::limits::{
 };
 use super::{Collector, Path};
 use crate::detector::{DetectedFixation, Point};
-use crate::runs::{Gaze, MAX_LETTERS, Unreducible};
+use crate::runs::{Gaze, MAX_LETTERS, ReductionError};
 use crate::surface::Surface;
 use crate::{Dropped, EncodeField, Fixation, ReadError, Sample, Space};
 use veilpath_metrics::{Fixation as KeptFixation, temporal_repeats};
@@ -40,7 +40,7 @@ impl Collector {
         let leave_out_first = self.options.matlab_compat && binning.is_some();
         let state = self.recordings.get_mut(recording);
         let Some(path) = state.and_then(|state| state.path.fixations()) else {
-            let error = self.error("a fixation came for a recording of raw gaze");
+            let error = self.error("a fixation is in a recording of raw gaze");
             return self.fail(error);
         };
         let start = fixation.start_ms.filter(|_| origin == Origin::Row);
@@ -138,7 +138,7 @@ impl Collector {
 
     /// The last fixations of all recordings, when all samples have come; the number of times that went backwards, or the file
     /// that has no usable times.
-    pub(super) fn finish_detection(&mut self) -> Result<u64, (usize, Unreducible)> {
+    pub(super) fn finish_detection(&mut self) -> Result<u64, (usize, ReductionError)> {
         let mut backwards = 0;
         for recording in 0..self.recordings.len() {
             let state = &mut self.recordings[recording];
@@ -230,7 +230,7 @@ impl Collector {
         }
         let Some(space) = space else {
             return Err(self
-                .error("nothing says how large the screen or stimulus is, which fixations with coordinates need")
+                .error("the size of the screen or stimulus is unknown, but fixations with coordinates need it")
                 .with_remedy("give its width and height in pixels")
                 .with_fields(&[EncodeField::Screen]));
         };

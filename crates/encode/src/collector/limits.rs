@@ -1,6 +1,6 @@
 //! How long scanpaths may get, and what is said where they would be longer.
 
-use crate::runs::Unreducible;
+use crate::runs::ReductionError;
 use crate::summary::FileSummary;
 use crate::{EncodeField, ReadError};
 
@@ -13,7 +13,8 @@ pub(super) const MAX_ALL_LETTERS: usize = if cfg!(test) { 1 << 25 } else { 1 << 
 pub(super) const MAX_KEPT: usize = 1 << 18;
 pub(super) const MAX_ALL_KEPT: usize = 1 << 24;
 
-pub(super) const TOO_MANY_KEPT: &str = "there are more than 262,144 fixations in a recording, or 16 million in all, which are too many to be kept";
+pub(super) const TOO_MANY_KEPT: &str =
+    "more than 262,144 fixations in a recording, or 16 million in all, are too many to keep";
 pub(super) const TOO_MANY: &str = "the scanpaths would have more than 500 million letters in all";
 pub(super) const TOO_LONG: &str = "a scanpath would have more than 16 million letters";
 pub(super) const CHECK_TIME_UNIT: &str = "check the unit of time, the bin and the minimum dwell";
@@ -23,16 +24,16 @@ pub(super) const ABOUT_TIME: &[EncodeField] = &[
     EncodeField::MinDwell,
 ];
 
-pub(super) fn unreducible(files: &[FileSummary], file: usize, why: Unreducible) -> ReadError {
+pub(super) fn unreducible(files: &[FileSummary], file: usize, why: ReductionError) -> ReadError {
     let name = files.get(file).map_or("", |file| file.file.as_str());
     match why {
-        Unreducible::NoTime => ReadError::new(
+        ReductionError::NoTime => ReadError::new(
             name,
-            "raw gaze without timestamps, and nothing says how many samples there are in a second",
+            "raw gaze without timestamps, and the sampling rate is unknown",
         )
         .with_remedy("give the sampling rate")
         .with_fields(&[EncodeField::Rate]),
-        Unreducible::TooLong => ReadError::new(name, TOO_LONG)
+        ReductionError::TooLong => ReadError::new(name, TOO_LONG)
             .with_remedy(CHECK_TIME_UNIT)
             .with_fields(ABOUT_TIME),
     }

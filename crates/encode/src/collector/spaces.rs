@@ -9,7 +9,7 @@ pub(super) fn check(
     error: impl FnOnce(&str) -> ReadError,
 ) -> Result<(), ReadError> {
     match space {
-        None => Err(error("nothing says how large the screen or stimulus is, so points cannot be placed on a grid")
+        None => Err(error("the size of the screen or stimulus is unknown, so points cannot be placed on a grid")
             .with_remedy("give its width and height in pixels")
             .with_fields(&[EncodeField::Screen])),
         Some(space) if !is_measured(space) => Err(error("the coordinates are degrees of visual angle, but the size of the screen or its distance is not known")

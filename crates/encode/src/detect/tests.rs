@@ -89,7 +89,7 @@ fn common_mistakes_are_named_and_answered() {
         (
             "a.csv",
             b"# veilpath cohort\nparticipant,stimulus,scanpath\np,s,ABC\n",
-            "cohort already",
+            "already a cohort",
             "veilpath compare",
         ),
         (

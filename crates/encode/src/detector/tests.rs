@@ -177,7 +177,7 @@ fn the_rate_replaces_times_and_is_needed_without_them() {
             detector.push(time, point, &mut nothing);
         }
         let refused = detector.finish(&mut nothing);
-        assert_eq!(refused, Err(Unreducible::NoTime));
+        assert_eq!(refused, Err(ReductionError::NoTime));
     }
 }
 
@@ -197,5 +197,5 @@ fn unusual_times_are_no_fixations_and_no_panic() {
     let mut detector = FixationDetector::new(options, Some(1e9));
     let mut nothing = Vec::new();
     detector.push(Some(0.0), None, &mut nothing);
-    assert_eq!(detector.finish(&mut nothing), Err(Unreducible::TooLong));
+    assert_eq!(detector.finish(&mut nothing), Err(ReductionError::TooLong));
 }

@@ -164,7 +164,7 @@ fn errors_name_the_file_and_a_remedy() {
         None,
         SCREEN,
     );
-    assert!(error.problem.contains("a cohort already"), "{error}");
+    assert!(error.problem.contains("already a cohort"), "{error}");
 
     assert!(
         encode(&[], None, SCREEN)

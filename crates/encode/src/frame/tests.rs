@@ -191,7 +191,7 @@ fn a_frame_has_no_file_format() {
     let go_on = |_| ControlFlow::Continue(());
     let read = ReadOptions::default();
     let error = encode_files(vec![source], Some("matlab"), &read, &options, &go_on).unwrap_err();
-    assert!(error.problem.contains("not of frames"), "{error}");
+    assert!(error.problem.contains("not for data frames"), "{error}");
 }
 
 #[test]

@@ -165,10 +165,10 @@ impl fmt::Display for LikelyCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             LikelyCause::Fractions => "their coordinates lie between 0 and 1, so they are probably fractions of the screen, not pixels",
-            LikelyCause::Centred => "their coordinates lie between -1 and 1, so they are probably counted from the centre, not pixels",
+            LikelyCause::Centred => "their coordinates lie between -1 and 1, so they are probably measured from the centre, not pixels",
             LikelyCause::Percent => "their coordinates lie between 0 and 100, so they are probably percent of the screen, not pixels",
             LikelyCause::VisualAngle => "their coordinates are small numbers around zero, so they are probably degrees of visual angle from the centre of the screen, not pixels",
-            LikelyCause::CentreOrigin => "many coordinates are below zero, so they are probably counted from the centre of the screen, in pixels or degrees of visual angle, not from its top left",
+            LikelyCause::CentreOrigin => "many coordinates are below zero, so they are probably measured from the centre of the screen, in pixels or degrees of visual angle, not from its top left",
             LikelyCause::SizeOrUnit => "check the size of the screen and the unit of coordinates",
         })
     }

@@ -152,7 +152,7 @@ impl Preamble {
                 Some((Directive::Data, _)) => return Ok(preamble),
                 None => {
                     return Err(error(
-                        "this line is none of @RELATION, @ATTRIBUTE, @DATA and no comment",
+                        "this line is neither @RELATION, @ATTRIBUTE or @DATA nor a comment",
                     )
                     .with_remedy("comments begin with %; rows come after the line @DATA"));
                 }
@@ -242,7 +242,7 @@ mod tests {
                 (Some(33.0), Some((1930.25, 955.0)), None),
             ]
         );
-        assert_eq!(read.assumed, [crate::readers::called_after_file(&[])]);
+        assert_eq!(read.assumed, [crate::readers::named_after_file(&[])]);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! both may lie in a folder above and apply to many files. `*_eyetrack.tsv` of older drafts is read as well; it may have
 //! a header line and have both eyes.
 
-use super::bids_sidecar::{BidsName, Sidecar, another_eye_goes_first, recorded_eye};
+use super::bids_sidecar::{BidsName, Sidecar, has_preferred_eye, recorded_eye};
 use super::common::space_in;
 use super::{Format, SupportedOptions, names_of, oriented};
 use crate::{
@@ -94,7 +94,7 @@ impl Format for BidsPhysio {
 }
 
 /// Where to find what in a row.
-struct Found {
+struct ColumnIndices {
     x: usize,
     y: usize,
     /// The column and how many milliseconds its unit has.
@@ -112,7 +112,7 @@ fn refuse_what_has_no_gaze(
     let error = |problem: &str| ReadError::new(input.name(), problem);
     if name.is_some_and(|name| name.suffix == "physioevents") {
         return Err(error(
-            "a BIDS physioevents file says when fixations, saccades and blinks were, but not where",
+            "a BIDS physioevents file says when fixations, saccades and blinks happened, but not where",
         )
         .with_remedy(
             "give the recording instead: the file of the same name that ends in _physio.tsv.gz",
@@ -182,9 +182,9 @@ fn is_other_eye(
             let (Some(path), Some(name)) = (input.path(), name) else {
                 return false;
             };
-            let other = another_eye_goes_first(path, name, recorded);
+            let other = has_preferred_eye(path, name, recorded);
             if other {
-                sink.assumed("both eyes are there as files of their own: the left one (or the lower label) was taken", &[EncodeField::Eye]);
+                sink.assumed("each eye has its own file; the left one (or the one with the lower label) was used", &[EncodeField::Eye]);
             }
             return other;
         }
@@ -221,7 +221,7 @@ fn find_columns(
     sidecar: &Sidecar,
     options: &ReadOptions,
     sink: &mut dyn Sink,
-) -> Result<Found, ReadError> {
+) -> Result<ColumnIndices, ReadError> {
     let columns = rows.columns();
     let (x, y) = coordinates(columns, options, sink)?;
     let name_of = |column: usize| columns.names().get(column).map_or("", String::as_str);
@@ -261,7 +261,7 @@ fn find_columns(
         )
         .with_fields(&[EncodeField::Rate]));
     }
-    Ok(Found {
+    Ok(ColumnIndices {
         x,
         y,
         time,
@@ -290,7 +290,10 @@ fn coordinates(
     };
     if let (Some(x), Some(y)) = (columns.find(&pair[..1]), columns.find(&pair[1..])) {
         if columns.find(&["eye2_x_coordinate"]).is_some() {
-            sink.assumed("of the two eyes in the file, eye1 is taken for the left and eye2 for the right; the left one was taken", &[EncodeField::Eye]);
+            sink.assumed(
+                "eye1 is assumed to be the left eye and eye2 the right; the left one was used",
+                &[EncodeField::Eye],
+            );
         }
         return Ok((x, y));
     }
@@ -315,7 +318,7 @@ fn space(
     file: &str,
     sidecar: &Sidecar,
     events: &Sidecar,
-    columns: &Found,
+    columns: &ColumnIndices,
     options: &ReadOptions,
     sink: &mut dyn Sink,
 ) -> Result<Option<Space>, ReadError> {
@@ -338,7 +341,7 @@ fn space(
     let mut space = Space::pixels(width, height);
     if has("center") || has("centre") {
         sink.assumed(
-            "the coordinates start in the centre of the screen; y is taken to point up",
+            "the coordinates start in the centre of the screen; y is assumed to point up",
             &[EncodeField::FlipY],
         );
         space = Space {
@@ -362,7 +365,7 @@ fn space(
 fn coordinate_unit(
     file: &str,
     sidecar: &Sidecar,
-    columns: &Found,
+    columns: &ColumnIndices,
     options: &ReadOptions,
     sink: &mut dyn Sink,
 ) -> Result<CoordinateUnit, ReadError> {

@@ -188,7 +188,7 @@ impl Sidecar {
 
 /// Whether the same recording by another eye is in the same folder and goes first: the left eye, or else, where
 /// nothing says which eye is which, the lower label.
-pub(crate) fn another_eye_goes_first(path: &Path, data: &BidsName, own: Option<&str>) -> bool {
+pub(crate) fn has_preferred_eye(path: &Path, data: &BidsName, own: Option<&str>) -> bool {
     if own == Some("left") {
         return false;
     }
@@ -238,8 +238,8 @@ fn read_object(path: &Path) -> Result<Map<String, Value>, ReadError> {
     serde_json::from_reader(reader).map_err(|error| {
         let (problem, remedy) = if error.is_eof() {
             (
-                "this metadata file ends too early: a bracket or quote is never closed",
-                "it was cut or is still being written: copy or download it again",
+                "this metadata file is truncated: a bracket or quote is never closed",
+                "copy or download it again, or wait until it is completely written",
             )
         } else {
             (

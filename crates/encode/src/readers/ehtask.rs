@@ -152,7 +152,7 @@ fn open(input: Input) -> Result<Rows, ReadError> {
         count => {
             return Err(ReadError::new(
                 input.name(),
-                format!("the rows have {count} columns and no header tells what they are"),
+                format!("the rows have {count} columns and no header says what they are"),
             )
             .with_remedy(
                 "expected time, frame, head longitude and latitude, display x and y, gaze longitude and latitude; or \
@@ -251,7 +251,7 @@ mod tests {
             read.recordings[0].samples,
             [(Some(1.0), Some((10.0, 20.0)), None)]
         );
-        assert_eq!(read.assumed, [crate::readers::called_after_file(&[])]);
+        assert_eq!(read.assumed, [crate::readers::named_after_file(&[])]);
 
         let bare = "10\t20\nNaN\tNaN\n";
         let name = "User_1_Video_2_Task_3.txt";

@@ -2,14 +2,14 @@
 //!
 //! - A line belongs to the trial in which it is, but a fixation, whose line is written when it ends, to the one in
 //!   which it started. What is before the first `TRIALID` or between `TRIAL_RESULT` and the next `TRIALID` belongs to none.
-//! - A trial is called after its picture (`!V TRIAL_VAR image …`, else the first `!V IMGLOAD`), else after the text
+//! - A trial is named after its picture (`!V TRIAL_VAR image …`, else the first `!V IMGLOAD`), else after the text
 //!   behind `TRIALID`, or `trial n` where that is a number. A second trial of one name is called `name (2)`.
 //! - Without `TRIALID`, a file is one recording, or `block n` for each start of recording where there are several.
 //! - Every line with a time counts as a row: what is not used of samples, saccades and messages is another event.
 
 use super::common::{Current, report_fixation};
 use super::eyelink_lines::{Line, Message, Survey, TrialNames};
-use super::eyelink_places::{Place, Places};
+use super::eyelink_trials::{TrialHistory, TrialState};
 use super::repeats::Repeats;
 use super::{Format, SupportedOptions, names_of, oriented};
 use crate::{
@@ -85,7 +85,7 @@ struct Reader<'a> {
     participant: String,
     /// The name for all of the file, where it has at most one trial.
     only_stimulus: Option<String>,
-    places: Places,
+    trial_history: TrialHistory,
     trials: usize,
     blocks: usize,
     repeats: Repeats,
@@ -131,7 +131,7 @@ impl<'a> Reader<'a> {
             }
         } else {
             sink.assumed(
-                "trials are called after their TRIALID only, because a pipe cannot be read twice",
+                "trials are named after their TRIALID only, because a pipe cannot be read twice",
                 &[],
             );
         }
@@ -154,9 +154,9 @@ impl<'a> Reader<'a> {
             },
             sink,
         )?;
-        let place = match survey.trials.is_empty() {
-            true => Place::Stimulus(only_stimulus.clone()),
-            false => Place::Nowhere,
+        let state = match survey.trials.is_empty() {
+            true => TrialState::Stimulus(only_stimulus.clone()),
+            false => TrialState::BetweenTrials,
         };
         Ok(Self {
             file: input.name().to_string(),
@@ -166,7 +166,7 @@ impl<'a> Reader<'a> {
             fixations_wanted,
             participant,
             only_stimulus: only_stimulus.filter(|_| single.is_some() || survey.trials.is_empty()),
-            places: Places::new(place),
+            trial_history: TrialHistory::new(state),
             trials: 0,
             blocks: 0,
             repeats: Repeats::default(),
@@ -209,7 +209,8 @@ impl<'a> Reader<'a> {
             {
                 let time = words.clone().next().and_then(|time| time.parse().ok());
                 let block = format!("block {}", self.blocks);
-                self.places.enter(time, Place::Stimulus(Some(block)));
+                self.trial_history
+                    .enter(time, TrialState::Stimulus(Some(block)));
                 self.sink.assumed("no trials are marked (TRIALID); each start of recording counts as a stimulus of its own", &[]);
             }
         }
@@ -240,7 +241,7 @@ impl<'a> Reader<'a> {
         }
         if self.eyes == (true, true) && self.options.eye == Eye::Any {
             self.sink.assumed(
-                "both eyes were recorded; the left one was taken",
+                "both eyes were recorded; the left one was used",
                 &[EncodeField::Eye],
             );
         }
@@ -258,9 +259,12 @@ impl<'a> Reader<'a> {
                 self.trials += 1;
                 let trial = self.trials.to_string();
                 let name = self.repeats.name(&self.participant, &name, &trial);
-                self.places.enter(time, Place::Stimulus(Some(name)));
+                self.trial_history
+                    .enter(time, TrialState::Stimulus(Some(name)));
             }
-            Message::TrialEnd if self.trials > 0 => self.places.enter(time, Place::Nowhere),
+            Message::TrialEnd if self.trials > 0 => {
+                self.trial_history.enter(time, TrialState::BetweenTrials)
+            }
             Message::Coordinates([left, top, right, bottom]) if self.options.screen.is_none() => {
                 let space = Space {
                     left,
@@ -281,7 +285,7 @@ impl<'a> Reader<'a> {
         if (last - first).rem_euclid(2.0) == 0.0 {
             let size = last - first;
             let text = format!(
-                "the screen's coordinates end at {last}, an even number, so its size is taken to be {size} and not {}",
+                "the screen's coordinates end at {last}, an even number, so its size is assumed to be {size}, not {}",
                 size + 1.0
             );
             self.sink.assumed(&text, &[EncodeField::Screen]);
@@ -292,7 +296,7 @@ impl<'a> Reader<'a> {
 
     /// The recording of a row; a fixation belongs where it started.
     fn recording(&mut self, started: Option<f64>) -> Result<Option<RecordingId>, ReadError> {
-        let Place::Stimulus(stimulus) = self.places.at(started) else {
+        let TrialState::Stimulus(stimulus) = self.trial_history.at(started) else {
             self.sink.dropped(Dropped::NoStimulus);
             return Ok(None);
         };
@@ -317,7 +321,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Whether the right eye is the one to read.
-    fn right_wanted(&self) -> bool {
+    fn wants_right_eye(&self) -> bool {
         match self.options.eye {
             Eye::Left => false,
             Eye::Right => true,
@@ -334,7 +338,7 @@ impl<'a> Reader<'a> {
             Some("R") => true,
             _ => return Err(self.bad_field(1, "eye", "expected L or R")),
         };
-        if right != self.right_wanted() {
+        if right != self.wants_right_eye() {
             self.sink.dropped(Dropped::OtherEye);
             return Ok(());
         }
@@ -352,7 +356,7 @@ impl<'a> Reader<'a> {
 
     /// `time x y pupil …`, or `time x y pupil x y pupil …` for the left and the right eye.
     fn sample(&mut self, line: &str) -> Result<(), ReadError> {
-        let right = self.right_wanted();
+        let right = self.wants_right_eye();
         let first = match self.eyes {
             (true, true) if right => 4,
             (true, false) if right => 0,

@@ -82,7 +82,7 @@ impl<'a> Message<'a> {
                 ("IMGLOAD", load) => picture_file(load).map_or(Self::Other, Self::Picture),
                 ("TRIAL_VAR", variable) => {
                     let (name, value) = split_word(variable);
-                    if names_a_picture(name) && !says_nothing(value) {
+                    if names_a_picture(name) && !is_placeholder(value) {
                         Self::Variable(file_name(value))
                     } else {
                         Self::Other
@@ -254,7 +254,7 @@ fn names_a_picture(variable: &str) -> bool {
     })
 }
 
-fn says_nothing(value: &str) -> bool {
+fn is_placeholder(value: &str) -> bool {
     crate::is_missing(value) || matches!(value, "-1" | "UNDEFINED" | "MISSING")
 }
 

@@ -204,7 +204,7 @@ fn read_samples(
     };
     if options.eye == Eye::Any {
         sink.assumed(
-            "the best point of gaze (BPOG), which joins both eyes, was taken",
+            "the best point of gaze (BPOG), which combines both eyes, was used",
             &[],
         );
     }

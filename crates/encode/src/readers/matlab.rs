@@ -104,7 +104,7 @@ impl Names {
             (Some(participant), None) => Ok((participant.clone(), Some(variable))),
             (Some(_), Some(_)) if self.variables > 1 => Err(ReadError::new(
                 file,
-                "participant and stimulus were given, but the file has several scanpaths",
+                "a participant and a stimulus were given, but the file has several scanpaths",
             )
             .with_remedy("give only one of the two; the names of the variables become the other")),
             (Some(participant), Some(stimulus)) => {

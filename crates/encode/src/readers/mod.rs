@@ -5,7 +5,7 @@
 
 pub use accepts::SupportedOptions;
 pub(crate) use accepts::without_effect;
-pub(crate) use table::{coordinate_pairs, half_a_place, look_like_coordinates};
+pub(crate) use table::{coordinate_pairs, look_like_coordinates, unpaired_coordinate};
 
 use crate::{
     EncodeField, Head, Input, NamesInFile, ReadError, ReadOptions, RowChoice, Sink, Space,
@@ -19,7 +19,7 @@ mod common;
 mod ehtask;
 mod eyelink_asc;
 mod eyelink_lines;
-mod eyelink_places;
+mod eyelink_trials;
 mod gazepoint;
 mod matlab;
 mod oemc;
@@ -122,7 +122,7 @@ pub(crate) fn names_found(
     })
 }
 
-/// Participant and stimulus for a file whose columns may name them: a participant without a name is called after the file.
+/// Participant and stimulus for a file whose columns may name them: a participant without a name is named after the file.
 pub(crate) fn names_unless_in_columns(
     input: &Input,
     options: &ReadOptions,
@@ -141,12 +141,12 @@ pub(crate) fn names_of(
 ) -> Result<(String, Option<String>), ReadError> {
     let found = names_found(input, options, in_preamble)?;
     if found.participant.is_none() {
-        sink.assumed(&called_after_file(&[]), CALLED_AFTER_FILE);
+        sink.assumed(&named_after_file(&[]), CALLED_AFTER_FILE);
     }
     Ok(or_file_name(found, input))
 }
 
-/// A participant without a name is called after the file.
+/// A participant without a name is named after the file.
 pub(crate) fn or_file_name(found: NamesInFile, input: &Input) -> (String, Option<String>) {
     let participant = found.participant;
     let participant = participant.unwrap_or_else(|| input.stem().to_string());
@@ -158,10 +158,10 @@ pub(crate) const CALLED_AFTER_FILE: &[EncodeField] =
     &[EncodeField::Participant, EncodeField::NameTemplate];
 
 /// What is said of a file that does not name its participant; one of the unused columns may.
-pub(crate) fn called_after_file(unused_columns: &[String]) -> String {
+pub(crate) fn named_after_file(unused_columns: &[String]) -> String {
     const LISTED: usize = 6;
     if unused_columns.is_empty() {
-        return "the participant is called after the file".to_string();
+        return "the participant is named after the file".to_string();
     }
     let listed: Vec<&str> = unused_columns
         .iter()
@@ -173,7 +173,7 @@ pub(crate) fn called_after_file(unused_columns: &[String]) -> String {
         more => format!(" and {more} more"),
     };
     format!(
-        "all rows are of one participant, who is called after the file; if one of the columns that were not used ({}{more}) names the participants, say which",
+        "all rows are of one participant, who is named after the file; if one of the columns that were not used ({}{more}) names the participants, say which",
         listed.join(", ")
     )
 }

@@ -176,7 +176,7 @@ mod tests {
                 }
             );
             assert_eq!(read.recordings[0].participant, "a");
-            assert_eq!(read.assumed, [crate::readers::called_after_file(&[])]);
+            assert_eq!(read.assumed, [crate::readers::named_after_file(&[])]);
         }
     }
 

@@ -133,17 +133,14 @@ impl Names {
             } else if self.first_recording.as_deref() != Some(recording) {
                 if self.first_recording.is_some() {
                     return Err(row
-                        .error(column, "a second recording begins, and one participant was named for all")
+                        .error(column, "a second recording begins, but one participant was named for all")
                         .with_remedy("leave the participant's name out; recordings are then distinguished by their id"));
                 }
                 self.first_recording = Some(recording.to_string());
             }
         }
         if self.named_by_folder {
-            sink.assumed(
-                "the participant is called after the recording's folder",
-                &[],
-            );
+            sink.assumed("the participant is named after the recording's folder", &[]);
         }
         self.current.enter(
             sink,
@@ -158,7 +155,7 @@ impl Names {
 }
 
 /// Whether a flag such as `on_surf` is there and says no.
-pub(super) fn says_no(row: Row<'_>, column: Option<usize>) -> bool {
+pub(super) fn is_false(row: Row<'_>, column: Option<usize>) -> bool {
     column.is_some_and(|column| {
         let text = row.text(column);
         text.eq_ignore_ascii_case("false") || text == "0"

@@ -5,7 +5,7 @@
 
 use super::Format;
 use super::common::{report_fixation, start_ms};
-use super::pupil::{Names, Position, says_no};
+use super::pupil::{Names, Position, is_false};
 use crate::{
     Columns, Dropped, Head, Input, Kind, ReadError, ReadOptions, RowChoice, Rows, Sink, TimeUnit,
 };
@@ -75,7 +75,7 @@ impl Format for PupilFixations {
             let recording = names.enter(row, Kind::Fixations, position.space, sink)?;
             let point = position.of(row)?;
             let duration_ms = row.number_or_missing(duration)?.map(|value| value * unit);
-            if says_no(row, on_surface) {
+            if is_false(row, on_surface) {
                 sink.dropped(Dropped::Outside);
                 continue;
             }

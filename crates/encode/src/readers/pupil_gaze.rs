@@ -1,7 +1,7 @@
 //! Raw gaze of Pupil Labs: Pupil Player (Core) and Pupil Cloud (Invisible, Neon).
 
 use super::Format;
-use super::pupil::{Names, Position, says_no};
+use super::pupil::{Names, Position, is_false};
 use crate::{
     Columns, Head, Input, Kind, ReadError, ReadOptions, RowChoice, Rows, Sample, Sink, TimeUnit,
 };
@@ -87,7 +87,7 @@ impl Format for PupilGaze {
                 None => false,
             };
             let blinks = blink.is_some_and(|blink| !row.text(blink).is_empty());
-            let lost = unsure || blinks || says_no(row, worn);
+            let lost = unsure || blinks || is_false(row, worn);
             let recording = names.enter(row, kind, position.space, sink)?;
             sink.sample(
                 recording,

@@ -87,7 +87,7 @@ fn read_list(input: Input, options: &ReadOptions, sink: &mut dyn Sink) -> Result
     let image = columns.find(&["Image", "Stimulus"]);
     if options.time_unit.is_none() {
         sink.assumed(
-            "durations are in microseconds, as SMI's event lists have them",
+            "durations are in microseconds, as in SMI's event lists",
             &[],
         );
     }
@@ -219,7 +219,7 @@ impl EyeChoice {
                 let (left, right) = eyes_in(input)?;
                 if left && right {
                     sink.assumed(
-                        "both eyes were recorded; the left one was taken",
+                        "both eyes were recorded; the left one was used",
                         &[EncodeField::Eye],
                     );
                 }

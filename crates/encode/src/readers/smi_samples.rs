@@ -106,7 +106,7 @@ impl Format for SmiSamples {
             _ => TimeUnit::Microseconds,
         };
         if columns.unit(time).is_none() && options.time_unit.is_none() {
-            sink.assumed("times are in microseconds, as SMI's samples have them", &[]);
+            sink.assumed("times are in microseconds, as in SMI's samples", &[]);
         }
         let unit = options.time_unit.unwrap_or(in_file).in_ms();
         let mut current = Current::default();
@@ -167,7 +167,7 @@ fn point_columns(
     let (left, right) = (find(LEFT, 'L'), find(RIGHT, 'R'));
     if eye == Eye::Any && left.is_some() && right.is_some() {
         sink.assumed(
-            "both eyes were recorded; the left one was taken",
+            "both eyes were recorded; the left one was used",
             &[EncodeField::Eye],
         );
     }

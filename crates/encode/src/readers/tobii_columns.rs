@@ -217,7 +217,7 @@ impl Position {
     }
 }
 
-/// The unit of the timestamps: in brackets behind the name, or judged by the steps between the first rows.
+/// The unit of the timestamps: in brackets behind the name, or judging by the steps between the first rows.
 pub(super) fn time_unit(
     columns: &Columns,
     time: usize,
@@ -247,7 +247,7 @@ pub(super) fn time_unit(
     };
     sink.assumed(
         &format!(
-            "timestamps are in {}, judged by the steps between the first rows",
+            "timestamps are in {}, judging by the steps between the first rows",
             unit.abbreviation()
         ),
         &[],

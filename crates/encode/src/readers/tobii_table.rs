@@ -33,7 +33,7 @@ pub(super) fn read_table(
         layout,
         options,
         sink,
-        people: People::new(participant),
+        people: ParticipantNames::new(participant),
         stimulus,
         current: Current::default(),
         last_fixation: LastFixation::default(),
@@ -171,7 +171,7 @@ struct Table<'a> {
     layout: Layout,
     options: &'a ReadOptions,
     sink: &'a mut dyn Sink,
-    people: People,
+    people: ParticipantNames,
     stimulus: Option<String>,
     current: Current,
     duration_unit: f64,
@@ -203,7 +203,7 @@ impl Table<'_> {
         let index = self.layout.index;
         if self
             .last_fixation
-            .goes_on(row, &self.layout, index, position.x, position.y)
+            .continues_fixation(row, &self.layout, index, position.x, position.y)
         {
             self.sink.dropped(Dropped::SameFixation);
             return Ok(());
@@ -230,7 +230,10 @@ impl Table<'_> {
         };
         let (x, y) = (snapshot.x, snapshot.y);
         let index = snapshot.index.or(self.layout.index);
-        if self.last_fixation.goes_on(row, &self.layout, index, x, y) {
+        if self
+            .last_fixation
+            .continues_fixation(row, &self.layout, index, x, y)
+        {
             self.sink.dropped(Dropped::SameFixation);
             return Ok(());
         }
@@ -342,7 +345,7 @@ struct LastFixation {
 
 impl LastFixation {
     /// Whether a row goes on with the last fixation: by its number, else by place and duration.
-    fn goes_on(
+    fn continues_fixation(
         &mut self,
         row: Row<'_>,
         layout: &Layout,
@@ -378,14 +381,14 @@ fn other_movement(row: Row<'_>, column: Option<usize>) -> Option<Dropped> {
 }
 
 /// The names of participants, who may have been recorded more than once.
-struct People {
+struct ParticipantNames {
     whole_file: String,
     first_recording: HashMap<String, String>,
     last: [String; 2],
     name: String,
 }
 
-impl People {
+impl ParticipantNames {
     fn new(whole_file: String) -> Self {
         Self {
             name: whole_file.clone(),
@@ -424,7 +427,7 @@ mod tests {
 
     #[test]
     fn repeated_recordings_are_numbered() {
-        let mut people = People::new("file".into());
+        let mut people = ParticipantNames::new("file".into());
         assert_eq!(people.name("", ""), "file");
         assert_eq!(people.name("P1", "R1"), "P1");
         assert_eq!(people.name("P1", "R2"), "P1 (R2)");

@@ -227,7 +227,7 @@ fn in_our_words(file: &str, error: &serde_json::Error) -> ReadError {
     let (problem, remedy) = match error.classify() {
         Category::Eof => (
             "the file ends in the middle of a scanpath",
-            "it was cut or is still being written: copy or download it again",
+            "copy or download it again, or wait until it is completely written",
         ),
         Category::Syntax => (
             "this is not valid JSON",
@@ -237,7 +237,10 @@ fn in_our_words(file: &str, error: &serde_json::Error) -> ReadError {
             "a value here is not of the expected kind",
             "expected {image: {\"subject\": text, \"image_width\": number, \"image_height\": number, \"X\": [numbers], \"Y\": [numbers], \"T\": [numbers]}}",
         ),
-        Category::Io => ("the file cannot be read on", "copy or download it again"),
+        Category::Io => (
+            "the rest of the file cannot be read",
+            "copy or download it again",
+        ),
     };
     ReadError::new(file, problem).with_remedy(remedy)
 }

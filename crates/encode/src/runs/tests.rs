@@ -26,7 +26,7 @@ fn reduce(
     rows: impl IntoIterator<Item = (Option<f64>, Gaze)>,
     rate: Option<f64>,
     options: RunOptions,
-) -> Result<Reduced, Unreducible> {
+) -> Result<Reduced, ReductionError> {
     let mut encoder = RunEncoder::new(options, rate);
     for (time, gaze) in rows {
         encoder.push(time, gaze);
@@ -286,7 +286,7 @@ fn without_time_and_rate_there_is_no_duration() {
             };
             for rate in [None, Some(0.0), Some(f64::NAN)] {
                 let rows = vec![(None, Gaze::At(0)); count];
-                assert_eq!(reduce(rows, rate, options), Err(Unreducible::NoTime));
+                assert_eq!(reduce(rows, rate, options), Err(ReductionError::NoTime));
             }
         }
     }
@@ -303,5 +303,5 @@ fn a_mistaken_unit_without_cap_does_not_fill_the_memory() {
         cap: None,
         ..RunOptions::default()
     };
-    assert_eq!(reduce(rows, None, options), Err(Unreducible::TooLong));
+    assert_eq!(reduce(rows, None, options), Err(ReductionError::TooLong));
 }

@@ -2,7 +2,7 @@
 
 use super::study::Study;
 use super::{ALL, Row};
-use veilpath_audit::{AuditError, Belief, Feature, Known, clues_of, hedge};
+use veilpath_audit::{AuditError, Feature, Known, LetterProbabilities, clues_of, hedge};
 use veilpath_protocol::PaillierOptions;
 
 impl Study<'_> {
@@ -24,16 +24,18 @@ impl Study<'_> {
                 Ok((clues_of(&watched)?, watched.order))
             })
             .collect::<Result<_, AuditError>>()?;
-        let hidden = |known: &Known, prior: &Belief, round: usize, comparison: usize| {
-            let batches = runs[round].0.chunks(cells).nth(comparison);
-            Ok(self.attack_hidden(known, prior, batches.unwrap_or_default(), Feature::All))
-        };
-        let public = |known: &Known, prior: &Belief, round: usize, comparison: usize| {
-            let batches = runs[round].0.chunks(cells).nth(comparison);
-            let order = runs[round].1.chunks(cells).nth(comparison);
-            let (batches, order) = (batches.unwrap_or_default(), order.unwrap_or_default());
-            self.attack_public(known, prior, batches, order)
-        };
+        let hidden =
+            |known: &Known, prior: &LetterProbabilities, round: usize, comparison: usize| {
+                let batches = runs[round].0.chunks(cells).nth(comparison);
+                Ok(self.attack_hidden(known, prior, batches.unwrap_or_default(), Feature::All))
+            };
+        let public =
+            |known: &Known, prior: &LetterProbabilities, round: usize, comparison: usize| {
+                let batches = runs[round].0.chunks(cells).nth(comparison);
+                let order = runs[round].1.chunks(cells).nth(comparison);
+                let (batches, order) = (batches.unwrap_or_default(), order.unwrap_or_default());
+                self.attack_public(known, prior, batches, order)
+            };
         let hidden = self.one_after_another(hidden)?;
         let public = self.one_after_another(public)?;
         let view = |order: &str| format!("{order} order{variant}, compared {count} times");
@@ -46,14 +48,20 @@ impl Study<'_> {
     /// Attacks one comparison after another, each starting from the belief after those before it.
     fn one_after_another(
         &self,
-        attack: impl Fn(&Known, &Belief, usize, usize) -> Result<Belief, AuditError> + Sync,
-    ) -> Result<Vec<Belief>, AuditError> {
+        attack: impl Fn(
+            &Known,
+            &LetterProbabilities,
+            usize,
+            usize,
+        ) -> Result<LetterProbabilities, AuditError>
+        + Sync,
+    ) -> Result<Vec<LetterProbabilities>, AuditError> {
         let count = self.options.group_size;
         self.each_round(|round| {
-            let mut belief: Option<Belief> = None;
+            let mut belief: Option<LetterProbabilities> = None;
             for comparison in 0..count {
                 let known = self.known(round * count + comparison, round)?;
-                let prior = belief.map_or_else(|| known.uniform_belief(), |b| hedge(&b));
+                let prior = belief.map_or_else(|| known.uniform_probabilities(), |b| hedge(&b));
                 belief = Some(attack(&known, &prior, round, comparison)?);
             }
             belief.ok_or(AuditError::Length)

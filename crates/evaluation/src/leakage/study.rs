@@ -10,7 +10,7 @@ use veilpath_audit::groups::{self, GroupTranscripts};
 use veilpath_audit::order_hidden::{self, Batch, Effort};
 use veilpath_audit::transcript::{self, Transcripts};
 use veilpath_audit::{
-    AuditError, Belief, Feature, Known, clues_of, hits, order_public, score_only,
+    AuditError, Feature, Known, LetterProbabilities, clues_of, hits, order_public, score_only,
 };
 use veilpath_metrics::{Comparison, Scanpath};
 use veilpath_protocol::{
@@ -137,14 +137,19 @@ impl<'a> Study<'a> {
         for &(feature, name) in features {
             let beliefs = self.each_round(|round| {
                 let known = self.known(round, round)?;
-                Ok(self.attack_hidden(&known, &known.uniform_belief(), messages[round], feature))
+                Ok(self.attack_hidden(
+                    &known,
+                    &known.uniform_probabilities(),
+                    messages[round],
+                    feature,
+                ))
             })?;
             rows.push(self.row(&format!("paper's order{variant}"), name, &beliefs));
         }
         let order: Vec<_> = watched.order.chunks(cells).collect();
         let beliefs = self.each_round(|round| {
             let known = self.known(round, round)?;
-            let prior = known.uniform_belief();
+            let prior = known.uniform_probabilities();
             self.attack_public(&known, &prior, messages[round], order[round])
         })?;
         rows.push(self.row(&format!("public order{variant}"), ALL, &beliefs));
@@ -159,7 +164,12 @@ impl<'a> Study<'a> {
             .collect::<Result<_, _>>()?;
         let beliefs = self.each_round(|round| {
             let known = self.known(round, round)?;
-            Ok(self.attack_hidden(&known, &known.uniform_belief(), &runs[round], Feature::All))
+            Ok(self.attack_hidden(
+                &known,
+                &known.uniform_probabilities(),
+                &runs[round],
+                Feature::All,
+            ))
         })?;
         Ok(self.row("batches, 1 comparison", ALL, &beliefs))
     }
@@ -184,7 +194,7 @@ impl<'a> Study<'a> {
             };
             let mut rng = ChaCha20Rng::seed_from_u64(self.options.seed);
             let batches = &runs[round / size];
-            let prior = known.uniform_belief();
+            let prior = known.uniform_probabilities();
             Ok(order_hidden::attack_mixed(
                 &known, &prior, batches, effort, &mut rng,
             ))
@@ -240,10 +250,10 @@ impl<'a> Study<'a> {
     pub(super) fn attack_hidden(
         &self,
         known: &Known,
-        prior: &Belief,
+        prior: &LetterProbabilities,
         batches: &[Batch],
         feature: Feature,
-    ) -> Belief {
+    ) -> LetterProbabilities {
         let effort = Effort {
             feature,
             hypotheses: self.options.hypotheses,
@@ -256,10 +266,10 @@ impl<'a> Study<'a> {
     pub(super) fn attack_public(
         &self,
         known: &Known,
-        prior: &Belief,
+        prior: &LetterProbabilities,
         batches: &[Batch],
         order: &[(usize, Option<(u32, u32)>)],
-    ) -> Result<Belief, AuditError> {
+    ) -> Result<LetterProbabilities, AuditError> {
         let clues = order_public::in_place(known, batches, order)?;
         let hypotheses = self.options.hypotheses;
         Ok(order_public::attack(
@@ -274,8 +284,8 @@ impl<'a> Study<'a> {
     /// Attacks every comparison, on all cores.
     pub(super) fn each_round(
         &self,
-        attack: impl Fn(usize) -> Result<Belief, AuditError> + Sync,
-    ) -> Result<Vec<Belief>, AuditError> {
+        attack: impl Fn(usize) -> Result<LetterProbabilities, AuditError> + Sync,
+    ) -> Result<Vec<LetterProbabilities>, AuditError> {
         let beliefs = (0..self.options.rounds)
             .into_par_iter()
             .map(&attack)
@@ -284,7 +294,7 @@ impl<'a> Study<'a> {
         beliefs
     }
 
-    pub(super) fn row(&self, view: &str, attack: &str, beliefs: &[Belief]) -> Row {
+    pub(super) fn row(&self, view: &str, attack: &str, beliefs: &[LetterProbabilities]) -> Row {
         let pairs = beliefs.iter().zip(&self.join);
         let hits = pairs
             .map(|(belief, truth)| hits(belief, truth.letters()))

@@ -48,9 +48,9 @@ pub(super) fn serve(
 }
 
 /// A piece, and when it leaves.
-type Piece = (Instant, Vec<u8>);
+type DelayedChunk = (Instant, Vec<u8>);
 
-fn read(mut from: TcpStream, to: &SyncSender<Piece>, conditions: Conditions) {
+fn read(mut from: TcpStream, to: &SyncSender<DelayedChunk>, conditions: Conditions) {
     let mut buffer = vec![0; PIECE];
     let mut free = Instant::now();
     while let Ok(count @ 1..) = from.read(&mut buffer) {
@@ -66,7 +66,7 @@ fn read(mut from: TcpStream, to: &SyncSender<Piece>, conditions: Conditions) {
     }
 }
 
-fn write(mut to: TcpStream, pieces: &Receiver<Piece>) -> io::Result<()> {
+fn write(mut to: TcpStream, pieces: &Receiver<DelayedChunk>) -> io::Result<()> {
     for (leaves, piece) in pieces {
         std::thread::sleep(leaves.saturating_duration_since(Instant::now()));
         // A side that has all it needs closes first.

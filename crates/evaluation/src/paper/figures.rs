@@ -159,10 +159,10 @@ fn times(table: &Table) -> Plot {
 }
 
 /// A name, our values and whether each was measured, and the paper's.
-type ByKey<'a> = (&'a str, Vec<(f64, bool)>, [f64; 4]);
+type KeySizeSeries<'a> = (&'a str, Vec<(f64, bool)>, [f64; 4]);
 
 /// Lines over the size of the key, with the paper's.
-fn per_key(description: &str, y: &str, lines: &[ByKey<'_>]) -> Plot {
+fn per_key(description: &str, y: &str, lines: &[KeySizeSeries<'_>]) -> Plot {
     let keys = || KEYS.iter().map(|key| f64::from(key.bits()));
     let series = lines
         .iter()

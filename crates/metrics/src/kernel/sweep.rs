@@ -26,7 +26,7 @@ pub(crate) struct Sweeper<T> {
     starts: Vec<u32>,
     strip: Vec<[T; GRANULE]>,
     values: Vec<[T; GROUP]>,
-    skewer: Skewer<T>,
+    skew_buffers: SkewBuffers<T>,
 }
 
 impl<T: Value> Sweeper<T> {
@@ -35,7 +35,7 @@ impl<T: Value> Sweeper<T> {
             starts: Vec::new(),
             strip: Vec::new(),
             values: Vec::new(),
-            skewer: Skewer::new(),
+            skew_buffers: SkewBuffers::new(),
         }
     }
 
@@ -68,7 +68,8 @@ impl<T: Value> Sweeper<T> {
                     if from < to {
                         let out = &mut self.values[(from - first) * groups..(to - first) * groups];
                         let steps = from - group * GROUP..to - group * GROUP;
-                        self.skewer.skew(table, &self.starts, group, steps, out);
+                        self.skew_buffers
+                            .skew(table, &self.starts, group, steps, out);
                     }
                 }
                 for (step, values) in (first..last).zip(self.values.chunks_exact(groups)) {
@@ -110,14 +111,14 @@ impl<T> Value for T where
 }
 
 /// Memory for the stages of skewing, and for each of them the lanes that are taken from an earlier step.
-struct Skewer<T> {
+struct SkewBuffers<T> {
     masks: [[T; GROUP]; 3],
     raw: Vec<[T; GROUP]>,
     once: Vec<[T; GROUP]>,
     twice: Vec<[T; GROUP]>,
 }
 
-impl<T: Value> Skewer<T> {
+impl<T: Value> SkewBuffers<T> {
     fn new() -> Self {
         let room = |back: usize| vec![[T::default(); GROUP]; CHUNK + back];
         let mask = |bit: usize| {
@@ -180,7 +181,7 @@ impl<T: Value> Skewer<T> {
     }
 }
 
-/// What [`Skewer::skew`] does, lane by lane.
+/// What [`SkewBuffers::skew`] does, lane by lane.
 fn fetch<T: Value>(
     table: &[[T; GRANULE]],
     starts: &[u32],

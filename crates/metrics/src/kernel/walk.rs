@@ -122,7 +122,7 @@ fn walk<T: Number, C: Combine<T>>(
             finished(index, T::default());
             continue;
         }
-        let mut best = Best::<T, C> {
+        let mut best = SweepState::<T, C> {
             length: other.len(),
             padding: layout.padding,
             blank: 0,
@@ -139,7 +139,7 @@ fn walk<T: Number, C: Combine<T>>(
 /// The state of a sweep: the best way to the place on the left and diagonally above, by lane, and above, by column,
 /// backwards. Outside the table nothing is better than anything, except before the first place of both scanpaths; so lanes
 /// outside the table must not be changed.
-struct Best<T, C> {
+struct SweepState<T, C> {
     length: usize,
     padding: usize,
     blank: usize,
@@ -149,7 +149,7 @@ struct Best<T, C> {
     combine: std::marker::PhantomData<C>,
 }
 
-impl<T: Number, C: Combine<T>> Recurrence<T::Bits> for Best<T, C> {
+impl<T: Number, C: Combine<T>> Recurrence<T::Bits> for SweepState<T, C> {
     fn begin(&mut self, first_row: usize) {
         self.blank = self.padding.saturating_sub(first_row);
         self.left.fill(T::LARGEST);

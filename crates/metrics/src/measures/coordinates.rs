@@ -48,12 +48,12 @@ pub(super) fn squared([x, y]: [f64; 2], [other_x, other_y]: [f64; 2]) -> f64 {
 }
 
 /// The least sum of distances (dynamic time warping); neither is empty.
-pub(crate) fn least_sum(a: &Plane, b: &Plane) -> f64 {
+pub(crate) fn warping_distance(a: &Plane, b: &Plane) -> f64 {
     walk(a, b, |before: f64, squared: f64| before + squared.sqrt())
 }
 
 /// The least longest distance (discrete Fréchet distance); neither is empty.
-pub(crate) fn least_longest(a: &Plane, b: &Plane) -> f64 {
+pub(crate) fn frechet_distance(a: &Plane, b: &Plane) -> f64 {
     let longest = |before: f64, squared: f64| if before > squared { before } else { squared };
     walk(a, b, longest).sqrt()
 }

@@ -12,7 +12,7 @@ mod scasim;
 mod subsmatch;
 
 pub(crate) use coordinates::{
-    Plane, hausdorff, least_longest, least_sum, recurrence as recurrence_rows,
+    Plane, frechet_distance, hausdorff, recurrence as recurrence_rows, warping_distance,
 };
 pub use geometry::{Dtw, Frechet, Hausdorff, PathDivisor};
 pub use geometry::{RankModel, WarpingModel};
@@ -26,7 +26,7 @@ pub use recurrence::{
     Crqa, CrqaOutput, RATIO_ONE, RecurrenceModel, RecurrenceRule, RecurrentLetters,
     RecurrentPoints, Undefined,
 };
-pub(crate) use rewards::{Factors, Looks};
+pub(crate) use rewards::{Factors, GazeDirections};
 pub(crate) use scasim::cell_of;
 pub use scasim::{DurationClasses, DurationDivisor, MAX_CELLS, RewardModel, ScaSim, View};
 pub(crate) use subsmatch::MAX_WINDOW;

@@ -51,13 +51,13 @@ pub struct Simplification {
 #[derive(Clone, Debug)]
 pub(crate) struct Saccades {
     /// None if there are too few to compare.
-    list: Vec<Compared>,
+    list: Vec<PolarSaccade>,
     vectors: Plane,
 }
 
 /// A saccade with its length and its direction in radians.
 #[derive(Clone, Copy, Debug)]
-struct Compared {
+struct PolarSaccade {
     saccade: Saccade,
     length: f64,
     direction: f64,
@@ -95,7 +95,7 @@ impl MultiMatchOutput {
 
     /// The dissimilarity of two saccades, from 0 to 1 if all points are on the screen. `None` for two durations of 0.
     #[inline(always)]
-    fn difference(self, a: &Compared, b: &Compared, diagonal: f64) -> Option<f64> {
+    fn difference(self, a: &PolarSaccade, b: &PolarSaccade, diagonal: f64) -> Option<f64> {
         let (first, second) = (&a.saccade, &b.saccade);
         Some(match self {
             MultiMatchOutput::Shape => {
@@ -196,7 +196,7 @@ impl MultiMatch {
                 simplify(saccades(fixations), last, simplification)
             }
         };
-        let compared = |saccade: &Saccade| Compared {
+        let compared = |saccade: &Saccade| PolarSaccade {
             saccade: *saccade,
             length: saccade.length(),
             direction: libm::atan2(saccade.y, saccade.x),

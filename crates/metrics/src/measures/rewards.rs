@@ -14,10 +14,10 @@ use crate::Fixation;
 pub(crate) struct Factors {
     modulator: f64,
     /// Powers of the distance from the piece's start, in units of its power of two, beginning with the constant.
-    pieces: Vec<Piece>,
+    pieces: Vec<Polynomial>,
 }
 
-type Piece = [f64; 4];
+type Polynomial = [f64; 4];
 
 /// Pieces for each power of two of the squared chord, as a power of two. The error of a factor is below 2e-11.
 const PIECE_BITS: u32 = 7;
@@ -55,7 +55,7 @@ impl Factors {
             (factor, slope, width)
         };
         let mut end = at(0);
-        let mut pieces = vec![Piece::default(); PIECES];
+        let mut pieces = vec![Polynomial::default(); PIECES];
         for (number, piece) in pieces.iter_mut().enumerate() {
             let (start, slope, width) = end;
             end = at(number + 1);
@@ -78,7 +78,7 @@ impl Factors {
 
 /// Directions of fixations on a sphere of radius 1, and durations.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Looks {
+pub(crate) struct GazeDirections {
     x: Vec<f64>,
     y: Vec<f64>,
     z: Vec<f64>,
@@ -87,20 +87,20 @@ pub(crate) struct Looks {
     are_narrow: bool,
 }
 
-impl Looks {
+impl GazeDirections {
     pub(crate) fn new(view: &View, fixations: &[Fixation]) -> Self {
-        let mut looks = Self::default();
+        let mut directions = Self::default();
         for fixation in fixations {
             let [x, y, z] = view.direction(fixation.x, fixation.y);
             let length = (x * x + y * y + z * z).sqrt();
-            looks.x.push(x / length);
-            looks.y.push(y / length);
-            looks.z.push(z / length);
-            looks.durations.push(fixation.duration);
+            directions.x.push(x / length);
+            directions.y.push(y / length);
+            directions.z.push(z / length);
+            directions.durations.push(fixation.duration);
         }
         let least = libm::cos(WIDEST.to_radians());
-        looks.are_narrow = looks.z.iter().all(|&z| z >= least);
-        looks
+        directions.are_narrow = directions.z.iter().all(|&z| z >= least);
+        directions
     }
 
     pub(super) fn len(&self) -> usize {
@@ -118,7 +118,7 @@ impl Looks {
 }
 
 /// The largest total reward.
-pub(super) fn largest_reward(factors: &Factors, a: &Looks, b: &Looks) -> f64 {
+pub(super) fn largest_reward(factors: &Factors, a: &GazeDirections, b: &GazeDirections) -> f64 {
     // Long rows have little overhead, and the reward is the same for either order.
     let (a, b) = if a.len() > b.len() { (b, a) } else { (a, b) };
     match a.are_narrow && b.are_narrow {
@@ -128,9 +128,9 @@ pub(super) fn largest_reward(factors: &Factors, a: &Looks, b: &Looks) -> f64 {
 }
 
 /// With factors from the table.
-fn from_table(factors: &Factors, a: &Looks, b: &Looks) -> f64 {
+fn from_table(factors: &Factors, a: &GazeDirections, b: &GazeDirections) -> f64 {
     // With a length that the compiler knows, a remainder is a valid index.
-    let Ok(pieces) = <&[Piece; PIECES]>::try_from(factors.pieces.as_slice()) else {
+    let Ok(pieces) = <&[Polynomial; PIECES]>::try_from(factors.pieces.as_slice()) else {
         return one_by_one(factors.modulator, a, b);
     };
     let mut numbers = [0; CHUNK];
@@ -161,7 +161,7 @@ fn from_table(factors: &Factors, a: &Looks, b: &Looks) -> f64 {
 #[allow(clippy::cast_possible_truncation)] // twelve upper bits of the exponent and those of the piece
 fn find_pieces(
     [x, y, z]: [f64; 3],
-    to: &Looks,
+    to: &GazeDirections,
     first: usize,
     numbers: &mut [u32],
     places: &mut [f64],
@@ -183,7 +183,7 @@ fn find_pieces(
 }
 
 /// With factors that are computed for each pair, for directions that the table does not have.
-fn one_by_one(modulator: f64, a: &Looks, b: &Looks) -> f64 {
+fn one_by_one(modulator: f64, a: &GazeDirections, b: &GazeDirections) -> f64 {
     let mut best = vec![0.0; b.len()];
     for row in 0..a.len() {
         let (p, duration) = (a.direction(row), a.durations[row]);
@@ -217,9 +217,9 @@ mod tests {
     /// One pair of fixations of a millisecond, a chord apart, has its factor as reward.
     #[test]
     fn factors_are_those_of_the_definition() {
-        let looks = |chord: f64| {
+        let directions = |chord: f64| {
             let half = libm::asin(chord / 2.0);
-            Looks {
+            GazeDirections {
                 x: vec![libm::sin(half)],
                 y: vec![0.0],
                 z: vec![libm::cos(half)],
@@ -231,7 +231,7 @@ mod tests {
             let factors = Factors::new(modulator);
             for step in 0..18_000 {
                 let chord = 1.38 * libm::exp2(-f64::from(step) / 300.0);
-                let (a, mut b) = (looks(chord), looks(chord));
+                let (a, mut b) = (directions(chord), directions(chord));
                 b.x[0] = -b.x[0];
                 let ours = from_table(&factors, &a, &b);
                 let defined = one_by_one(modulator, &a, &b);
@@ -240,7 +240,7 @@ mod tests {
                     "{modulator} {chord} {ours} {defined}"
                 );
             }
-            let a = looks(0.3);
+            let a = directions(0.3);
             assert_eq!(from_table(&factors, &a, &a), 1.0);
         }
     }

@@ -7,7 +7,7 @@
 //! Over letters that are grid cell · classes + duration class, the reward is rounded to a unit, and so is each duration. The
 //! raw result is `total_a + total_b − 2·R` in units, where `total` is the sum of the durations of a side's letters.
 
-use super::rewards::{Factors, Looks, largest_reward};
+use super::rewards::{Factors, GazeDirections, largest_reward};
 use crate::{Alphabet, Fixation, Grid, MetricError, Model, PairScore, Screen, ScreenUnit};
 use serde::{Deserialize, Serialize};
 
@@ -169,7 +169,12 @@ impl ScaSim {
     }
 
     /// The distance of fixations in double precision.
-    pub(crate) fn distance(&self, factors: &Factors, a: &Looks, b: &Looks) -> PairScore {
+    pub(crate) fn distance(
+        &self,
+        factors: &Factors,
+        a: &GazeDirections,
+        b: &GazeDirections,
+    ) -> PairScore {
         let durations = a.total() + b.total();
         let distance = (durations - 2.0 * largest_reward(factors, a, b)).max(0.0);
         PairScore::several([self.divisor.divide(distance, a.len(), b.len(), durations)])

@@ -8,6 +8,7 @@ mod kernels;
 mod known_values;
 mod measure_vectors;
 mod measures;
+mod measures_by_hand;
 mod other_programs;
 mod properties;
 mod shared_vectors;

@@ -59,14 +59,14 @@ fn group_mask(group: usize) -> u128 {
 }
 
 /// A sender without checks, to which the receiver lies in the tree of one group, in all transfers of shares.
-struct Unchecked {
+struct UncheckedSender {
     ideal: IdealSender,
     delta: Arc<Delta>,
     lie: Option<usize>,
     calls: usize,
 }
 
-impl CorrelatedSender for Unchecked {
+impl CorrelatedSender for UncheckedSender {
     fn send(
         &mut self,
         count: usize,
@@ -83,13 +83,13 @@ impl CorrelatedSender for Unchecked {
 }
 
 /// The liar, with a guess of what its lie did to the labels of shares.
-struct Guessing {
+struct GuessingReceiver {
     ideal: IdealReceiver,
     error: u128,
     calls: usize,
 }
 
-impl CorrelatedReceiver for Guessing {
+impl CorrelatedReceiver for GuessingReceiver {
     fn receive(
         &mut self,
         bits: &Bits,
@@ -128,12 +128,12 @@ impl CorrelatedReceiver for Recording<'_> {
 }
 
 /// Labels of other bits than those that were transferred, by a known (or assumed) Δ.
-struct Knowing<'a> {
+struct KnownDelta<'a> {
     calls: std::slice::Iter<'a, (Vec<u8>, Vec<Block>)>,
     delta: u128,
 }
 
-impl CorrelatedReceiver for Knowing<'_> {
+impl CorrelatedReceiver for KnownDelta<'_> {
     fn receive(
         &mut self,
         bits: &Bits,
@@ -153,7 +153,7 @@ impl CorrelatedReceiver for Knowing<'_> {
 }
 
 /// What the garbler sends for one comparison of its letters with `columns` of the evaluator's.
-fn garble(secret: &[usize], columns: usize, transfers: Unchecked, seed: u64) -> Tape {
+fn garble(secret: &[usize], columns: usize, transfers: UncheckedSender, seed: u64) -> Tape {
     let table = unit_table(ALPHABET);
     let (mut tape, mut rng) = (Tape::default(), ChaCha20Rng::seed_from_u64(seed));
     let delta = Arc::clone(&transfers.delta);
@@ -191,7 +191,7 @@ fn evaluate(letters: &[usize], transfers: impl CorrelatedReceiver, tape: &Tape) 
 fn letters_with(delta: u128, calls: &Calls, tape: &Tape) -> Option<Vec<usize>> {
     let distance = |query: &[usize]| {
         let calls = calls.iter();
-        evaluate(query, Knowing { calls, delta }, tape)
+        evaluate(query, KnownDelta { calls, delta }, tape)
     };
     let base = distance(&[ABSENT; LENGTH]);
     if base != LENGTH as u64 {
@@ -218,7 +218,7 @@ fn without_checks_33_comparisons_give_the_offset_and_all_letters() {
         .collect();
     let dealt = |seed: u64| {
         let (ideal, receiver) = ideal_pair(Arc::clone(&delta), seed);
-        let sender = |lie| Unchecked {
+        let sender = |lie| UncheckedSender {
             ideal,
             delta: Arc::clone(&delta),
             lie,
@@ -235,7 +235,7 @@ fn without_checks_33_comparisons_give_the_offset_and_all_letters() {
         let values: Vec<u128> = values
             .filter(|&error| {
                 let ideal = dealt(seed).1;
-                let guess = Guessing {
+                let guess = GuessingReceiver {
                     ideal,
                     error,
                     calls: 0,

@@ -24,13 +24,13 @@ const POINTS: usize = 64 * 128;
 const START: usize = POINTS + 16;
 
 /// Changes one of the bytes that are sent.
-struct Changed {
+struct TamperingChannel {
     channel: MemoryChannel,
     sent: usize,
     at: usize,
 }
 
-impl Channel for Changed {
+impl Channel for TamperingChannel {
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
         let mut bytes = bytes.to_vec();
         let place = self.at.checked_sub(self.sent);
@@ -146,7 +146,7 @@ fn run_with(seed: u64, at: usize, lie: Option<Lie>) -> (Option<MpcError>, usize)
     let mut left = Counted::new(left);
     std::thread::scope(|scope| {
         let evaluator = scope.spawn(move || {
-            let mut right = Changed {
+            let mut right = TamperingChannel {
                 channel: right,
                 sent: 0,
                 at,

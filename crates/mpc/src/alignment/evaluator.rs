@@ -1,6 +1,6 @@
 //! The side with the columns and their letters.
 
-use super::schedule::{self, Group, LOOKAHEAD, Slab};
+use super::schedule::{self, DiagonalSpan, Group, LOOKAHEAD};
 use super::{Fold, value_of};
 use crate::block::{BLOCK_BYTES, Block};
 use crate::circuit::cells::Cell;
@@ -15,8 +15,8 @@ use crate::ot::letters::{self, ReceivedLetters};
 use crate::ot::lookup::messages::column_bytes;
 use crate::ot::lookup::{Place, Share, read_column, share_bits};
 use crate::ot::{Bits, CorrelatedReceiver};
-use crate::wavefront::{Shape, Sweep, Swept};
-use crate::worker::{Claims, Worker};
+use crate::wavefront::{Shape, Sweep, SweepOutput};
+use crate::worker::{CreatedWorkers, Worker};
 use rand::CryptoRng;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -30,7 +30,7 @@ pub struct EvaluatorSession<O = Receiver> {
     correlated: O,
     columns: u64,
     comparisons: u32,
-    workers: Claims,
+    workers: CreatedWorkers,
 }
 
 /// One comparison, as the evaluator knows it.
@@ -63,7 +63,7 @@ impl EvaluatorSession<Receiver> {
             correlated: self.correlated.for_worker(worker),
             columns: worker.first_column(),
             comparisons: worker.first_comparison(),
-            workers: Claims::none(),
+            workers: CreatedWorkers::none(),
         })
     }
 }
@@ -81,7 +81,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
             correlated,
             columns: 0,
             comparisons: 0,
-            workers: Claims::default(),
+            workers: CreatedWorkers::default(),
         })
     }
 
@@ -124,7 +124,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
             ));
         }
         let groups = schedule::groups(shapes, width, letters.alphabet());
-        let mut coming = schedule::all_slabs(&groups, width);
+        let mut coming = schedule::all_spans(&groups, width);
         let mut ahead = Prefetched {
             width,
             letters,
@@ -148,32 +148,32 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         &mut self,
         cell: &K,
         group: &'g Group,
-        coming: &mut impl Iterator<Item = (&'g Group, Slab)>,
+        coming: &mut impl Iterator<Item = (&'g Group, DiagonalSpan)>,
         ahead: &mut Prefetched<'_>,
         channel: &mut dyn Channel,
         on_cells: &dyn Fn(usize),
-    ) -> Result<Vec<Swept<ActiveLabel>>, MpcError> {
+    ) -> Result<Vec<SweepOutput<ActiveLabel>>, MpcError> {
         let geometry = &group.geometry;
         let mut sweep = Sweep::new(cell, geometry, &self.evaluator);
-        for slab in schedule::slabs(geometry, ahead.width) {
+        for span in schedule::spans(geometry, ahead.width) {
             while ahead.labels.len() <= LOOKAHEAD {
                 let Some((group, later)) = coming.next() else {
                     break;
                 };
                 ahead.receive(self, group, &later, channel)?;
             }
-            if slab.steps.start == 0 {
-                sweep.start_strip(slab.strip, &self.evaluator);
+            if span.steps.start == 0 {
+                sweep.start_strip(span.strip, &self.evaluator);
             }
             let labels = ahead.labels.pop_front().unwrap_or_default();
             let mut rest = &labels[..];
-            for step in slab.steps.clone() {
-                let count = geometry.cells_in_step(slab.strip, step) * ahead.width;
+            for step in span.steps.clone() {
+                let count = geometry.cells_in_step(span.strip, step) * ahead.width;
                 let (inputs, later) = rest.split_at(count.min(rest.len()));
                 rest = later;
                 sweep.step(step, inputs, &mut self.evaluator, channel)?;
             }
-            on_cells(slab.cells);
+            on_cells(span.cells);
         }
         Ok(sweep.finish(&self.evaluator))
     }
@@ -264,25 +264,25 @@ impl Prefetched<'_> {
         &mut self,
         session: &mut EvaluatorSession<O>,
         group: &Group,
-        slab: &Slab,
+        span: &DiagonalSpan,
         channel: &mut dyn Channel,
     ) -> Result<(), MpcError> {
         let geometry = &group.geometry;
-        if slab.steps.start == 0 {
+        if span.steps.start == 0 {
             // All cells of the previous strip have their labels.
             self.shares = (0..group.len()).map(|_| Vec::new()).collect();
         }
-        let mut bits = Bits::with_capacity(slab.cells * self.width);
-        for step in slab.steps.clone() {
-            for comparison in geometry.entering(slab.strip, step) {
-                let rows = geometry.rows(slab.strip, comparison);
+        let mut bits = Bits::with_capacity(span.cells * self.width);
+        for step in span.steps.clone() {
+            for comparison in geometry.entering(span.strip, step) {
+                let rows = geometry.rows(span.strip, comparison);
                 let bytes = column_bytes(self.letters.alphabet(), rows, self.width);
                 self.message.resize(bytes, 0);
                 channel.receive(&mut self.message)?;
                 let number = group.first + comparison;
                 let place = Place {
                     comparison: self.first_number + number as u32,
-                    strip: slab.strip as u32,
+                    strip: span.strip as u32,
                 };
                 let share = read_column(
                     session.kernel,
@@ -295,7 +295,7 @@ impl Prefetched<'_> {
                 )?;
                 self.shares[comparison].push(share);
             }
-            for at in geometry.cells(slab.strip, step) {
+            for at in geometry.cells(span.strip, step) {
                 let share = &self.shares[at.comparison][at.column];
                 bits.push_low_bits(
                     share_bits(share, at.row * self.width, self.width),

@@ -1,6 +1,6 @@
 //! The side with the rows and the tables of costs.
 
-use super::schedule::{self, Group, LOOKAHEAD, Slab};
+use super::schedule::{self, DiagonalSpan, Group, LOOKAHEAD};
 use super::{Fold, value_of};
 use crate::circuit::cells::Cell;
 use crate::circuit::reduce::{Number, public_number};
@@ -14,8 +14,8 @@ use crate::ot::correlated::{GroupBits, Sender};
 use crate::ot::letters::{self, SentLetters};
 use crate::ot::lookup::{Place, Share, StripTable, share_bits, write_column};
 use crate::prg::Prg;
-use crate::wavefront::{STRIP_ROWS, Shape, Sweep, Swept};
-use crate::worker::{Claims, Worker};
+use crate::wavefront::{STRIP_ROWS, Shape, Sweep, SweepOutput};
+use crate::worker::{CreatedWorkers, Worker};
 use rand::CryptoRng;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -31,7 +31,7 @@ pub struct GarblerSession<O = Sender> {
     randomness: Prg,
     columns: u64,
     comparisons: u32,
-    workers: Claims,
+    workers: CreatedWorkers,
 }
 
 /// The garbler's string, as the look-up needs it: for each letter, the inputs of the cell for every letter of the
@@ -91,7 +91,7 @@ impl GarblerSession<Sender> {
             randomness: Prg::new(self.kernel, self.randomness.next_block()),
             columns: worker.first_column(),
             comparisons: worker.first_comparison(),
-            workers: Claims::none(),
+            workers: CreatedWorkers::none(),
         })
     }
 }
@@ -115,7 +115,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
             randomness: Prg::from_rng(kernel, rng),
             columns: 0,
             comparisons: 0,
-            workers: Claims::default(),
+            workers: CreatedWorkers::default(),
         })
     }
 
@@ -167,7 +167,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         }
         self.garbler.finish(channel)?;
         let groups = schedule::groups(shapes, width, letters.alphabet());
-        let mut coming = schedule::all_slabs(&groups, width);
+        let mut coming = schedule::all_spans(&groups, width);
         let mut ahead = Prefetched {
             cell,
             letters,
@@ -175,7 +175,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
             first_number: self.comparisons,
             strips: VecDeque::new(),
             message: Vec::new(),
-            slabs: 0,
+            spans: 0,
         };
         self.comparisons += comparisons.len() as u32;
         self.correlated.announce(schedule::wires(&groups, width));
@@ -192,34 +192,34 @@ impl<O: CorrelatedSender> GarblerSession<O> {
     fn sweep<'g, K: Cell, R: Rows>(
         &mut self,
         group: &'g Group,
-        coming: &mut impl Iterator<Item = (&'g Group, Slab)>,
+        coming: &mut impl Iterator<Item = (&'g Group, DiagonalSpan)>,
         ahead: &mut Prefetched<'_, K, R>,
         channel: &mut dyn Channel,
         on_cells: &dyn Fn(usize),
-    ) -> Result<Vec<Swept<ZeroLabel>>, MpcError> {
+    ) -> Result<Vec<SweepOutput<ZeroLabel>>, MpcError> {
         let geometry = &group.geometry;
         let width = ahead.cell.input_wires();
         let mut sweep = Sweep::new(ahead.cell, geometry, &self.garbler);
-        for slab in schedule::slabs(geometry, width) {
-            while ahead.slabs <= LOOKAHEAD {
+        for span in schedule::spans(geometry, width) {
+            while ahead.spans <= LOOKAHEAD {
                 let Some((group, later)) = coming.next() else {
                     break;
                 };
                 ahead.send(self, group, &later, channel)?;
             }
-            ahead.slabs -= 1;
-            let shares = ahead.shares(group, &slab)?;
-            if slab.steps.start == 0 {
-                sweep.start_strip(slab.strip, &self.garbler);
+            ahead.spans -= 1;
+            let shares = ahead.shares(group, &span)?;
+            if span.steps.start == 0 {
+                sweep.start_strip(span.strip, &self.garbler);
             }
-            let mut labels = self.correlated.send(slab.cells * width, channel)?;
+            let mut labels = self.correlated.send(span.cells * width, channel)?;
             let mut rest = &mut labels[..];
-            for step in slab.steps.clone() {
-                let count = geometry.cells_in_step(slab.strip, step) * width;
+            for step in span.steps.clone() {
+                let count = geometry.cells_in_step(span.strip, step) * width;
                 let (inputs, later) = std::mem::take(&mut rest).split_at_mut(count);
                 rest = later;
                 // The wire carries the sum of both shares: the garbler's is folded into the zero label.
-                let cells = geometry.cells(slab.strip, step);
+                let cells = geometry.cells(span.strip, step);
                 for (at, inputs) in cells.zip(inputs.chunks_exact_mut(width.max(1))) {
                     let share = &shares[at.comparison][at.column];
                     let bits = share_bits(share, at.row * width, width);
@@ -230,7 +230,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
                 sweep.step(step, inputs, &mut self.garbler, channel)?;
             }
             self.garbler.finish(channel)?;
-            on_cells(slab.cells);
+            on_cells(span.cells);
         }
         Ok(sweep.finish(&self.garbler))
     }
@@ -325,8 +325,8 @@ struct Prefetched<'a, K, R> {
     first_number: u32,
     strips: VecDeque<Strip>,
     message: Vec<u8>,
-    /// Slabs whose columns are sent and whose cells are not garbled yet.
-    slabs: usize,
+    /// Spans whose columns are sent and whose cells are not garbled yet.
+    spans: usize,
 }
 
 /// A strip in progress: the tables of all comparisons, and the shares of the columns so far.
@@ -342,24 +342,24 @@ impl<K: Cell, R: Rows> Prefetched<'_, K, R> {
         &mut self,
         session: &mut GarblerSession<O>,
         group: &Group,
-        slab: &Slab,
+        span: &DiagonalSpan,
         channel: &mut dyn Channel,
     ) -> Result<(), MpcError> {
-        if slab.steps.start == 0 {
-            let strip = self.start_strip(group, slab.strip)?;
+        if span.steps.start == 0 {
+            let strip = self.start_strip(group, span.strip)?;
             self.strips.push_back(strip);
         }
-        self.slabs += 1;
+        self.spans += 1;
         let Some(strip) = self.strips.back_mut() else {
             return Err(MpcError::Misuse("a strip was not started"));
         };
-        for step in slab.steps.clone() {
+        for step in span.steps.clone() {
             self.message.clear();
-            for comparison in group.geometry.entering(slab.strip, step) {
+            for comparison in group.geometry.entering(span.strip, step) {
                 let number = group.first + comparison;
                 let place = Place {
                     comparison: self.first_number + number as u32,
-                    strip: slab.strip as u32,
+                    strip: span.strip as u32,
                 };
                 let share = write_column(
                     session.kernel,
@@ -393,9 +393,9 @@ impl<K: Cell, R: Rows> Prefetched<'_, K, R> {
         })
     }
 
-    /// The shares that a slab needs; those of earlier strips are dropped.
-    fn shares(&mut self, group: &Group, slab: &Slab) -> Result<&[Vec<Share>], MpcError> {
-        let place = (group.first, slab.strip);
+    /// The shares that a span needs; those of earlier strips are dropped.
+    fn shares(&mut self, group: &Group, span: &DiagonalSpan) -> Result<&[Vec<Share>], MpcError> {
+        let place = (group.first, span.strip);
         while self.strips.front().is_some_and(|strip| strip.place < place) {
             self.strips.pop_front();
         }

@@ -5,7 +5,7 @@
 //!   start:    base transfers and seed trees (≈ 13 kB)      ◀────────▶
 //!             start of the tweaks                          ─────────▶
 //!   letters:  transfers for the bits of all letters        ◀─────────     4 bytes per bit
-//!   align:    for every slab of anti-diagonals
+//!   align:    for every span of anti-diagonals
 //!               columns of masked costs                    ─────────▶     N·w/8 bytes per cell
 //!               transfers for the evaluator's shares       ◀─────────     4·w bytes per cell
 //!               tables                                     ─────────▶     32 bytes per AND gate
@@ -50,7 +50,7 @@
 //! # Ok::<(), veilpath_mpc::MpcError>(())
 //! ```
 //!
-//! Columns and transfers run [`LOOKAHEAD`] slabs ahead of the tables, so that neither side waits for a round trip per slab.
+//! Columns and transfers run [`LOOKAHEAD`] spans ahead of the tables, so that neither side waits for a round trip per span.
 //!
 //! # Who learns what
 //!
@@ -89,13 +89,13 @@ mod worker_tests;
 
 pub use evaluator::{EvaluatorComparison, EvaluatorSession};
 pub use garbler::{GarblerComparison, GarblerSession, Rows};
-pub use schedule::{LOOKAHEAD, slab_count};
+pub use schedule::{LOOKAHEAD, span_count};
 
 use crate::circuit::Party;
 use crate::circuit::recurrence::RecurrenceOutputs;
 use crate::circuit::reduce::{Number, maxima, sums, unwrapped};
 use crate::error::MpcError;
-use crate::wavefront::Swept;
+use crate::wavefront::SweepOutput;
 use veilpath_channel::Channel;
 
 /// How the results of a matrix's columns become one number.
@@ -118,16 +118,17 @@ impl Fold {
         self,
         party: &mut P,
         channel: &mut dyn Channel,
-        swept: Vec<Swept<P::Label>>,
+        swept: Vec<SweepOutput<P::Label>>,
     ) -> Result<Vec<Number<P::Label>>, MpcError> {
         let zero = party.constant(false);
         let swept = swept.into_iter();
-        let last = |mut swept: Swept<P::Label>| swept.columns.pop();
+        let last = |mut swept: SweepOutput<P::Label>| swept.columns.pop();
         match self {
             Self::Sum => sums(party, channel, swept.map(|swept| swept.columns).collect()),
             Self::Unwrap => unwrapped(party, channel, swept.map(|swept| swept.columns).collect()),
             Self::Max => {
-                let both = |swept: Swept<P::Label>| swept.columns.into_iter().chain(swept.rows);
+                let both =
+                    |swept: SweepOutput<P::Label>| swept.columns.into_iter().chain(swept.rows);
                 let results = swept.map(|swept| both(swept).collect());
                 maxima(party, channel, results.collect())
             }

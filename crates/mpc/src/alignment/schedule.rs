@@ -1,4 +1,4 @@
-//! In which groups and slabs many alignments are run. Both sides compute the same schedule from the shapes.
+//! In which groups and spans many alignments are run. Both sides compute the same schedule from the shapes.
 
 use crate::error::MpcError;
 use crate::ot::correlated::MAX_BATCH;
@@ -8,19 +8,19 @@ use crate::worker::COMPARISONS;
 use std::ops::Range;
 use veilpath_channel::UNREAD_BYTES;
 
-/// Slabs that columns and transfers are ahead of tables.
+/// Spans that columns and transfers are ahead of tables.
 pub const LOOKAHEAD: usize = 2;
 
-/// Approximate number of input wires of a slab.
-const SLAB_WIRES: usize = crate::ot::correlated::CHUNK;
+/// Approximate number of input wires of a span.
+const SPAN_WIRES: usize = crate::ot::correlated::CHUNK;
 
 /// Approximate number of rows that are swept in lockstep: the wires of a group stay in the second-fastest cache.
 const GROUP_ROWS: usize = 2048;
 
 // What the evaluator sends ahead must not block while the garbler does not read: a bit per transfer, and one batch of
-// transfers, as all slabs ahead need no more than one. (A proof and its mask take less than 1 kB.)
-const _: () = assert!(LOOKAHEAD * SLAB_WIRES <= MAX_BATCH);
-const _: () = assert!(LOOKAHEAD * SLAB_WIRES / 8 + MAX_BATCH * 4 + (1 << 10) <= UNREAD_BYTES);
+// transfers, as all spans ahead need no more than one. (A proof and its mask take less than 1 kB.)
+const _: () = assert!(LOOKAHEAD * SPAN_WIRES <= MAX_BATCH);
+const _: () = assert!(LOOKAHEAD * SPAN_WIRES / 8 + MAX_BATCH * 4 + (1 << 10) <= UNREAD_BYTES);
 
 /// Approximate limit of the blocks of a group's tables per strip: sixteen megabytes, which only huge alphabets reach.
 const GROUP_TABLE_BLOCKS: usize = 1 << 20;
@@ -41,14 +41,14 @@ impl Group {
 
 /// Some anti-diagonals of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Slab {
+pub(super) struct DiagonalSpan {
     pub(super) strip: usize,
     pub(super) steps: Range<usize>,
     pub(super) cells: usize,
 }
 
-/// The slabs of a group, in order. They are not stored: a long string has millions.
-pub(super) fn slabs(geometry: &Geometry, width: usize) -> impl Iterator<Item = Slab> + '_ {
+/// The spans of a group, in order. They are not stored: a long string has millions.
+pub(super) fn spans(geometry: &Geometry, width: usize) -> impl Iterator<Item = DiagonalSpan> + '_ {
     let mut next = (0, 0);
     std::iter::from_fn(move || {
         let (strip, first) = next;
@@ -58,7 +58,7 @@ pub(super) fn slabs(geometry: &Geometry, width: usize) -> impl Iterator<Item = S
         let (mut end, mut cells) = (first, 0);
         while end < geometry.steps(strip) {
             let more = geometry.cells_in_step(strip, end);
-            if cells > 0 && (cells + more) * width > SLAB_WIRES {
+            if cells > 0 && (cells + more) * width > SPAN_WIRES {
                 break;
             }
             cells += more;
@@ -69,7 +69,7 @@ pub(super) fn slabs(geometry: &Geometry, width: usize) -> impl Iterator<Item = S
         } else {
             (strip + 1, 0)
         };
-        Some(Slab {
+        Some(DiagonalSpan {
             strip,
             steps: first..end,
             cells,
@@ -77,47 +77,47 @@ pub(super) fn slabs(geometry: &Geometry, width: usize) -> impl Iterator<Item = S
     })
 }
 
-/// The slabs of all groups, in order.
-pub(super) fn all_slabs(
+/// The spans of all groups, in order.
+pub(super) fn all_spans(
     groups: &[Group],
     width: usize,
-) -> impl Iterator<Item = (&Group, Slab)> + '_ {
+) -> impl Iterator<Item = (&Group, DiagonalSpan)> + '_ {
     groups
         .iter()
-        .flat_map(move |group| slabs(&group.geometry, width).map(move |slab| (group, slab)))
+        .flat_map(move |group| spans(&group.geometry, width).map(move |span| (group, span)))
 }
 
-/// How many slabs `count` alignments of one shape take: that often the garbler waits for transfers. Takes a time that
+/// How many spans `count` alignments of one shape take: that often the garbler waits for transfers. Takes a time that
 /// does not grow with the alignments.
-pub fn slab_count(count: u64, shape: Shape, width: usize, alphabet: usize) -> u64 {
+pub fn span_count(count: u64, shape: Shape, width: usize, alphabet: usize) -> u64 {
     let strip_rows = shape.rows.min(STRIP_ROWS);
     if strip_rows == 0 || shape.columns == 0 {
         return 0;
     }
     let width = width.max(1);
     let blocks = ((strip_rows * width).div_ceil(128) * alphabet).max(1);
-    let most_rows = GROUP_ROWS.min(SLAB_WIRES / width);
+    let most_rows = GROUP_ROWS.min(SPAN_WIRES / width);
     let in_group = (most_rows / strip_rows).min(GROUP_TABLE_BLOCKS / blocks);
     let in_group = in_group.max(1) as u64;
     let of_group = |comparisons: u64| {
         let (whole, rest) = (shape.rows / STRIP_ROWS, shape.rows % STRIP_ROWS);
-        let strip = |rows| slabs_of_strip(comparisons, rows, shape.columns, width);
+        let strip = |rows| spans_of_strip(comparisons, rows, shape.columns, width);
         strip(STRIP_ROWS) * whole as u64 + strip(rest)
     };
     let (whole, rest) = (count / in_group, count % in_group);
     whole.saturating_mul(of_group(in_group)) + of_group(rest)
 }
 
-/// The slabs of a strip of some equal matrices.
-fn slabs_of_strip(comparisons: u64, rows: usize, columns: usize, width: usize) -> u64 {
+/// The spans of a strip of some equal matrices.
+fn spans_of_strip(comparisons: u64, rows: usize, columns: usize, width: usize) -> u64 {
     if comparisons == 0 || rows == 0 {
         return 0;
     }
-    let room = (SLAB_WIRES / width).max(1) as u64;
-    let (mut slabs, mut cells) = (1, 0);
+    let room = (SPAN_WIRES / width).max(1) as u64;
+    let (mut spans, mut cells) = (1, 0);
     let mut add = |more: u64| {
         if cells > 0 && cells + more > room {
-            (slabs, cells) = (slabs + 1, 0);
+            (spans, cells) = (spans + 1, 0);
         }
         cells += more;
     };
@@ -126,14 +126,14 @@ fn slabs_of_strip(comparisons: u64, rows: usize, columns: usize, width: usize) -
     (1..shorter).for_each(|length| add(length * comparisons));
     let longest = shorter * comparisons;
     let steps = longer - shorter + 1;
-    // From the second slab of the longest on, all have the same number of steps.
-    let in_slab = (room / longest).max(1);
-    let skipped = steps.saturating_sub(2 * in_slab) / in_slab;
-    (0..steps - skipped * in_slab).for_each(|_| add(longest));
+    // From the second span of the longest on, all have the same number of steps.
+    let in_span = (room / longest).max(1);
+    let skipped = steps.saturating_sub(2 * in_span) / in_span;
+    (0..steps - skipped * in_span).for_each(|_| add(longest));
     (1..shorter)
         .rev()
         .for_each(|length| add(length * comparisons));
-    slabs + skipped
+    spans + skipped
 }
 
 /// Input wires of all cells.
@@ -147,7 +147,7 @@ pub(super) fn wires(groups: &[Group], width: usize) -> usize {
 
 /// Comparisons that run in lockstep.
 pub(super) fn groups(shapes: Vec<Shape>, width: usize, alphabet: usize) -> Vec<Group> {
-    let most_rows = GROUP_ROWS.min(SLAB_WIRES / width.max(1));
+    let most_rows = GROUP_ROWS.min(SPAN_WIRES / width.max(1));
     let mut groups = Vec::new();
     let (mut first, mut rows, mut blocks) = (0, 0, 0);
     for (at, shape) in shapes.iter().enumerate() {
@@ -199,26 +199,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slabs_cover_all_steps_and_stay_small() {
+    fn spans_cover_all_steps_and_stay_small() {
         let shapes = [(300, 500), (20, 20), (0, 3), (128, 900)];
         let shapes = shapes.map(|(rows, columns)| Shape { rows, columns });
         let geometry = Geometry::new(shapes.to_vec());
         for width in [1, 9] {
-            let slabs: Vec<Slab> = slabs(&geometry, width).collect();
-            let cells: usize = slabs.iter().map(|slab| slab.cells).sum();
+            let spans: Vec<DiagonalSpan> = spans(&geometry, width).collect();
+            let cells: usize = spans.iter().map(|span| span.cells).sum();
             assert_eq!(cells, 300 * 500 + 20 * 20 + 128 * 900);
-            for pair in slabs.windows(2) {
+            for pair in spans.windows(2) {
                 let goes_on =
                     pair[0].strip == pair[1].strip && pair[0].steps.end == pair[1].steps.start;
                 let next = pair[0].strip + 1 == pair[1].strip && pair[1].steps.start == 0;
                 assert!(goes_on || next);
             }
-            assert!(slabs.iter().all(|slab| slab.cells * width <= SLAB_WIRES));
+            assert!(spans.iter().all(|span| span.cells * width <= SPAN_WIRES));
         }
     }
 
     #[test]
-    fn slabs_are_counted_without_listing_them() {
+    fn spans_are_counted_without_listing_them() {
         for (rows, columns, count) in [
             (20, 20, 1),
             (100, 100, 50),
@@ -231,9 +231,9 @@ mod tests {
             for width in [1, 2, 9, 16] {
                 let shape = Shape { rows, columns };
                 let groups = groups(vec![shape; count], width, 52);
-                let listed = all_slabs(&groups, width).filter(|(_, slab)| slab.cells > 0);
+                let listed = all_spans(&groups, width).filter(|(_, span)| span.cells > 0);
                 assert_eq!(
-                    slab_count(count as u64, shape, width, 52),
+                    span_count(count as u64, shape, width, 52),
                     listed.count() as u64,
                     "{shape:?}, {count}, {width}"
                 );

@@ -10,7 +10,7 @@ use super::numbers::bits_for;
 use super::quotients::quotients;
 use super::reduce::{Number, Pair};
 use crate::error::MpcError;
-use crate::wavefront::{Shape, Swept};
+use crate::wavefront::{Shape, SweepOutput};
 use veilpath_channel::Channel;
 use zeroize::Zeroize;
 
@@ -127,7 +127,7 @@ impl RecurrenceOutputs {
         &self,
         party: &mut P,
         channel: &mut dyn Channel,
-        swept: Vec<Swept<P::Label>>,
+        swept: Vec<SweepOutput<P::Label>>,
     ) -> Result<Vec<Number<P::Label>>, MpcError> {
         let shapes: Vec<Shape> = swept.iter().map(|swept| swept.shape).collect();
         let mut counts = Counts::new(party, channel, &self.cell(), swept)?;
@@ -216,7 +216,7 @@ impl<L: Copy + Default + Zeroize> Counts<L> {
         party: &mut P,
         channel: &mut dyn Channel,
         cell: &RecurrenceCell,
-        mut swept: Vec<Swept<L>>,
+        mut swept: Vec<SweepOutput<L>>,
     ) -> Result<Self, MpcError> {
         let lines = cell.lines();
         let mut next = 1;
@@ -255,7 +255,7 @@ impl<L: Copy + Default + Zeroize> Counts<L> {
         let diagonals = of_lines(lines.diagonals, true, true);
         let rows = of_lines(lines.rows, true, false);
         let columns = of_lines(lines.columns, false, true);
-        let tallies = |swept: &mut Swept<L>| match swept.counters.first_mut() {
+        let tallies = |swept: &mut SweepOutput<L>| match swept.counters.first_mut() {
             Some(tallies) => std::mem::take(tallies),
             None => Vec::new(),
         };

@@ -8,7 +8,7 @@ use super::letters::rows;
 use super::lookup::{Table, Trees};
 use super::packing::Words;
 use super::seeds::SeedRequest;
-use super::tests::{Ran, play, sums, xors};
+use super::tests::{TaskRun, play, sums, xors};
 use super::unit;
 use crate::circuit::numbers::bits_for;
 use crate::kernel::Kernel;
@@ -77,7 +77,7 @@ fn align(
     kind: &Kind,
     width: usize,
     entry: impl Fn(usize, usize) -> u64 + Sync,
-) -> (Ran<[Words; 2]>, Vec<std::ops::Range<usize>>) {
+) -> (TaskRun<[Words; 2]>, Vec<std::ops::Range<usize>>) {
     align_pairs(&pairs(), kind, width, entry)
 }
 
@@ -86,7 +86,7 @@ fn align_pairs(
     kind: &Kind,
     width: usize,
     entry: impl Fn(usize, usize) -> u64 + Sync,
-) -> (Ran<[Words; 2]>, Vec<std::ops::Range<usize>>) {
+) -> (TaskRun<[Words; 2]>, Vec<std::ops::Range<usize>>) {
     let ran = play(async |gates: Gates| {
         let kernel = Kernel::best();
         let (own, matrices) = matrices(pairs, gates.party);

@@ -12,7 +12,7 @@ use super::outputs::{number_bits, numbers, output};
 use super::runs::Runs;
 use super::seeds::SeedRequest;
 use super::sets::largest_chosen_cost;
-use super::tests::{Ran, play};
+use super::tests::{TaskRun, play};
 use super::{Cell, Comparison, Finish, InnerProduct, Outputs};
 use crate::circuit::numbers::bits_for;
 use crate::error::MpcError;
@@ -55,7 +55,7 @@ fn table() -> Vec<Row> {
     rows.collect()
 }
 
-fn check<T>(row: &Row, ran: &Ran<T>) {
+fn check<T>(row: &Row, ran: &TaskRun<T>) {
     let what = format!("{} {} {}", row.case, row.a, row.b);
     assert_eq!([ran.used.sent, ran.used.received], row.cots, "{what}: COTs");
     let bits = [ran.traffic.sent, ran.traffic.received].map(|bytes| 8 * bytes);
@@ -174,7 +174,7 @@ fn equal(x: usize, y: usize) -> u64 {
     u64::from(x == y)
 }
 
-fn trees(alphabet: usize, count: usize) -> Ran<()> {
+fn trees(alphabet: usize, count: usize) -> TaskRun<()> {
     let levels = Table::new(alphabet, alphabet, 1, equal).levels;
     play(async |gates: Gates| {
         let own = vec![0; count];
@@ -193,7 +193,7 @@ fn trees(alphabet: usize, count: usize) -> Ran<()> {
 const LINES: usize = 8;
 
 /// A matrix of eight rows, which are the lines.
-fn lines(alphabet: usize, length: usize) -> Ran<()> {
+fn lines(alphabet: usize, length: usize) -> TaskRun<()> {
     let kernel = Kernel::best();
     let table = Table::new(alphabet, alphabet, 1, equal);
     let comparison = Comparison {
@@ -282,7 +282,7 @@ fn cell(kind: &str, parameter: usize) -> Cell {
 const LENGTH: usize = 8;
 
 /// Whole comparisons, from letters to outputs.
-fn align(kind: &str, mode: &str, row: &Row) -> Ran<()> {
+fn align(kind: &str, mode: &str, row: &Row) -> TaskRun<()> {
     let cell = cell(kind, row.a);
     let hidden = kind == "padded";
     // Padding is one more letter, and both sides add what their letters cost.
@@ -317,7 +317,7 @@ fn align(kind: &str, mode: &str, row: &Row) -> Ran<()> {
 }
 
 /// Diagonal runs, from letters to numbers.
-fn runs(alphabet: usize, least: usize, count: usize) -> Ran<()> {
+fn runs(alphabet: usize, least: usize, count: usize) -> TaskRun<()> {
     let comparisons = comparisons(count);
     let runs = Runs {
         least,

@@ -13,7 +13,7 @@
 //! products, one in each direction: s·d_p = s_p·d_p + s_q·d_p·(1 − 2·s_p), q being the other side.
 
 use super::packing::{Reader, Words, Writer, list_bytes, mask, words};
-use super::pool::{Chosen, Demand, Pool, taken};
+use super::pool::{Demand, Pool, ReceiverPads, taken};
 use super::rounds::Rounds;
 use crate::error::MpcError;
 use std::cell::RefCell;
@@ -41,7 +41,7 @@ pub(crate) enum Factor<'a> {
 pub(crate) struct Multiplier {
     own: Words,
     count: usize,
-    chosen: Chosen,
+    chosen: ReceiverPads,
     pads: Words,
     /// The other side's corrections, once they are known.
     their_swaps: Words,
@@ -270,7 +270,7 @@ impl Gates {
         })))
     }
 
-    fn both_pads(&self, count: usize) -> Result<(Chosen, Words), MpcError> {
+    fn both_pads(&self, count: usize) -> Result<(ReceiverPads, Words), MpcError> {
         let mut pool = self.pool.borrow_mut();
         // The first party's receiver belongs to the second party's sender: each side's order is its own.
         let chosen = pool.receive(count, 1)?;
@@ -281,7 +281,7 @@ impl Gates {
 
 /// The random choice of a transfer.
 #[inline]
-fn choice(chosen: &Chosen, at: usize) -> u64 {
+fn choice(chosen: &ReceiverPads, at: usize) -> u64 {
     chosen.choices[at / 64] >> (at % 64) & 1
 }
 
@@ -295,7 +295,7 @@ pub(crate) fn packed(bits: impl ExactSizeIterator<Item = u64>) -> Words {
 }
 
 /// c of the module documentation.
-fn corrections(bits: &[u64], chosen: &Chosen) -> impl Iterator<Item = u64> {
+fn corrections(bits: &[u64], chosen: &ReceiverPads) -> impl Iterator<Item = u64> {
     let bits = bits.iter().enumerate();
     bits.map(|(at, bit)| bit ^ choice(chosen, at))
 }
@@ -307,7 +307,12 @@ fn differences(numbers: &[u64], pads: &[u64]) -> impl Iterator<Item = u64> {
     both.map(|(number, pad)| number.wrapping_sub(pad[1]).wrapping_add(pad[0]))
 }
 
-fn receiver_shares(bits: &[u64], chosen: &Chosen, differences: &[u64], modulus: usize) -> Words {
+fn receiver_shares(
+    bits: &[u64],
+    chosen: &ReceiverPads,
+    differences: &[u64],
+    modulus: usize,
+) -> Words {
     words(bits.iter().enumerate().map(|(at, bit)| {
         let choice = choice(chosen, at);
         let share = chosen.pads[at].wrapping_add(differences[at] & choice.wrapping_neg());

@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
     /// The next bytes.
     pub(crate) fn bytes(&mut self, count: usize) -> Result<&'a [u8], MpcError> {
         let split = self.0.split_at_checked(count);
-        let (now, rest) = split.ok_or(MpcError::Misuse("a message has another size"))?;
+        let (now, rest) = split.ok_or(MpcError::Misuse("a message has the wrong size"))?;
         self.0 = rest;
         Ok(now)
     }

@@ -129,7 +129,7 @@ pub(crate) struct Hashes {
 }
 
 /// Pads of transfers with this side as the receiver.
-pub(crate) struct Chosen {
+pub(crate) struct ReceiverPads {
     /// The random choices, 64 bits to a word.
     pub(crate) choices: Words,
     /// The pad of each choice.
@@ -305,7 +305,11 @@ impl Pool {
     }
 
     /// The pads of random choices.
-    pub(crate) fn receive(&mut self, count: usize, choice_bits: usize) -> Result<Chosen, MpcError> {
+    pub(crate) fn receive(
+        &mut self,
+        count: usize,
+        choice_bits: usize,
+    ) -> Result<ReceiverPads, MpcError> {
         let cots = count * choice_bits;
         let taken = self.use_received(cots)?;
         let choices = self.choices.take(taken / 64, taken / 64)?;
@@ -313,7 +317,7 @@ impl Pool {
         let receiver = &mut self.pad_receiver;
         let make = |blocks: &[Block]| receiver.pads(choice_bits, blocks, &mut pads);
         self.received.read(cots, taken, make)??;
-        Ok(Chosen { choices, pads })
+        Ok(ReceiverPads { choices, pads })
     }
 }
 

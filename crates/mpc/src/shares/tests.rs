@@ -20,7 +20,7 @@ use std::sync::Arc;
 use veilpath_channel::{Counted, Traffic, memory_pair};
 
 /// What both sides of a task give, and what it used on the first side.
-pub(super) struct Ran<T> {
+pub(super) struct TaskRun<T> {
     pub(super) results: [T; 2],
     pub(super) used: Demand,
     pub(super) traffic: Traffic,
@@ -45,7 +45,7 @@ fn pool(party: usize, seed: u64) -> Pool {
 }
 
 /// Runs a task on both sides.
-pub(super) fn play<T: Send>(task: impl AsyncFn(Gates) -> Result<T, MpcError> + Sync) -> Ran<T> {
+pub(super) fn play<T: Send>(task: impl AsyncFn(Gates) -> Result<T, MpcError> + Sync) -> TaskRun<T> {
     let (left, right) = memory_pair();
     let task = &task;
     let side = |party: usize, channel| {
@@ -73,7 +73,7 @@ pub(super) fn play<T: Send>(task: impl AsyncFn(Gates) -> Result<T, MpcError> + S
     std::thread::scope(|scope| {
         let other = scope.spawn(move || side(1, right).0);
         let (first, used, traffic, exchanges) = side(0, left);
-        Ran {
+        TaskRun {
             results: [first, other.join().unwrap()],
             used,
             traffic,

@@ -13,4 +13,4 @@ mod sweep;
 mod tests;
 
 pub use geometry::{CellAt, Geometry, STRIP_ROWS, Shape};
-pub use sweep::{Sweep, Swept};
+pub use sweep::{Sweep, SweepOutput};

@@ -30,7 +30,7 @@ pub struct Sweep<'a, K, P: Party> {
 }
 
 /// What a matrix gives.
-pub struct Swept<L: Zeroize> {
+pub struct SweepOutput<L: Zeroize> {
     /// The size of the matrix.
     pub shape: Shape,
     /// The results of its columns.
@@ -240,7 +240,7 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
     }
 
     /// What each matrix gives, once all its cells were run.
-    pub fn finish(mut self, party: &P) -> Vec<Swept<P::Label>> {
+    pub fn finish(mut self, party: &P) -> Vec<SweepOutput<P::Label>> {
         self.store_rows(party);
         let mut columns = self.column_results(party).into_iter();
         let mut tallies = self.tallies.into_weights().into_iter();
@@ -250,7 +250,7 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
                 let count = tallies_of(*counter, *shape);
                 tallies.by_ref().take(count).collect()
             });
-            swept.push(Swept {
+            swept.push(SweepOutput {
                 shape: *shape,
                 counters: counters.collect(),
                 columns: columns.by_ref().take(shape.columns).collect(),

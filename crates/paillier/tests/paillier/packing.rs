@@ -16,7 +16,7 @@ use veilpath_paillier::{Bound, KeySize, Plaintext, SlotLayout};
 
 fn layout_and_values() -> impl Strategy<Value = (SlotLayout, Vec<BigUint>)> {
     (1..200u32).prop_flat_map(|slot_bits| {
-        let layout = SlotLayout::fullest(KeySize::Bits512, slot_bits).unwrap();
+        let layout = SlotLayout::with_most_slots(KeySize::Bits512, slot_bits).unwrap();
         let full = (BigUint::one() << slot_bits) - 1u32;
         let value = prop_oneof![
             Just(BigUint::ZERO),
@@ -62,16 +62,18 @@ proptest! {
 #[test]
 fn layouts_stay_below_half_of_the_modulus() {
     let size = KeySize::Bits2048;
-    assert_eq!(SlotLayout::fullest(size, 144).unwrap().slots(), 14);
+    assert_eq!(SlotLayout::with_most_slots(size, 144).unwrap().slots(), 14);
     assert_eq!(
-        SlotLayout::fullest(KeySize::Bits512, 144).unwrap().slots(),
+        SlotLayout::with_most_slots(KeySize::Bits512, 144)
+            .unwrap()
+            .slots(),
         3
     );
     assert!(SlotLayout::new(size, 2, 1023).is_ok());
     assert!(SlotLayout::new(size, 1, 2047).is_err());
     assert!(SlotLayout::new(size, 0, 10).is_err());
     assert!(SlotLayout::new(size, 10, 0).is_err());
-    assert!(SlotLayout::fullest(size, 0).is_err());
+    assert!(SlotLayout::with_most_slots(size, 0).is_err());
     assert!(SlotLayout::new(size, u32::MAX, u32::MAX).is_err());
 }
 

@@ -1,6 +1,6 @@
 //! Two ways to compare 32 bytes: one that stops at the first difference, as `==` does, and one that does not.
 
-use crate::probe::{Expected, Laboratory, time};
+use crate::probe::{Expected, Experiment, time};
 use rand::{Rng, RngExt};
 use std::hint::black_box;
 
@@ -10,7 +10,7 @@ const AT_ONCE: usize = 64;
 /// Whether two strings of bytes are equal.
 type Comparison = fn(&[u8], &[u8]) -> bool;
 
-pub(crate) fn all(laboratory: &mut Laboratory) {
+pub(crate) fn all(laboratory: &mut Experiment) {
     let secret: [u8; 32] = std::array::from_fn(|i| i as u8);
     let ways: [(&str, Expected, Comparison); 2] = [
         (

@@ -1,6 +1,6 @@
 //! Labels, choices and letters of garbled circuits, on every kernel of this processor; and hidden lengths, in the whole engine.
 
-use crate::probe::{Expected::NoDifference, Laboratory, time};
+use crate::probe::{Expected::NoDifference, Experiment, time};
 use crate::statistics::Class;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
@@ -33,7 +33,7 @@ const WIDTH: usize = 9;
 /// Letters with keys.
 const LETTERS: usize = 64;
 
-pub(crate) fn all(laboratory: &mut Laboratory) {
+pub(crate) fn all(laboratory: &mut Experiment) {
     for kernel in Kernel::available() {
         let name = |what: &str| format!("garbled {}: {what}", kernel.name());
         gates(laboratory, kernel, &name);
@@ -46,7 +46,7 @@ pub(crate) fn all(laboratory: &mut Laboratory) {
     );
 }
 
-fn gates(laboratory: &mut Laboratory, kernel: Kernel, name: &dyn Fn(&str) -> String) {
+fn gates(laboratory: &mut Experiment, kernel: Kernel, name: &dyn Fn(&str) -> String) {
     let mut rng = ChaCha20Rng::seed_from_u64(3);
     let delta = Arc::new(Delta::random(&mut rng));
     let start = Block::new(7);
@@ -93,7 +93,7 @@ fn gates(laboratory: &mut Laboratory, kernel: Kernel, name: &dyn Fn(&str) -> Str
     );
 }
 
-fn transfers(laboratory: &mut Laboratory, kernel: Kernel, name: &dyn Fn(&str) -> String) {
+fn transfers(laboratory: &mut Experiment, kernel: Kernel, name: &dyn Fn(&str) -> String) {
     let mut receiver = receiver(kernel);
     laboratory.probe(
         &name("transfers, choices zero or random"),
@@ -104,7 +104,7 @@ fn transfers(laboratory: &mut Laboratory, kernel: Kernel, name: &dyn Fn(&str) ->
                 let word = rng.next_u64() & [0, u64::MAX][class as usize];
                 bits.push_low_bits(word, 64);
             }
-            time(|| receiver.receive(&bits, &mut Nowhere).unwrap())
+            time(|| receiver.receive(&bits, &mut NullChannel).unwrap())
         },
     );
     laboratory.probe(
@@ -112,7 +112,7 @@ fn transfers(laboratory: &mut Laboratory, kernel: Kernel, name: &dyn Fn(&str) ->
         NoDifference,
         &mut |class, rng| {
             let own = some_letters(class, rng);
-            time(|| letters::receive(ALPHABET, &own, 0, &mut receiver, &mut Nowhere).unwrap())
+            time(|| letters::receive(ALPHABET, &own, 0, &mut receiver, &mut NullChannel).unwrap())
         },
     );
     let mut rng = ChaCha20Rng::seed_from_u64(4);
@@ -123,7 +123,7 @@ fn transfers(laboratory: &mut Laboratory, kernel: Kernel, name: &dyn Fn(&str) ->
         .zip(&both[1])
         .flat_map(|(&fixed, &random)| [fixed, random])
         .collect();
-    let own = letters::receive(ALPHABET, &both, 0, &mut receiver, &mut Nowhere).unwrap();
+    let own = letters::receive(ALPHABET, &both, 0, &mut receiver, &mut NullChannel).unwrap();
     let mut message = vec![0; column_bytes(ALPHABET, ROWS, WIDTH)];
     rng.fill_bytes(&mut message);
     laboratory.probe(
@@ -165,9 +165,9 @@ fn receiver(kernel: Kernel) -> Receiver {
 }
 
 /// A channel without another end: the receiver's part of transfers only sends.
-struct Nowhere;
+struct NullChannel;
 
-impl Channel for Nowhere {
+impl Channel for NullChannel {
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
         std::hint::black_box(bytes);
         Ok(())
@@ -183,7 +183,7 @@ impl Channel for Nowhere {
 }
 
 /// Both roles of the engine, with scanpaths of one letter or of all that the padding allows.
-pub(crate) fn padding_or_letters(laboratory: &mut Laboratory, name: &str, engine: Engine) {
+pub(crate) fn padding_or_letters(laboratory: &mut Experiment, name: &str, engine: Engine) {
     const PADDING: u32 = 40;
     laboratory.probe(name, NoDifference, &mut |class, rng| {
         let cohort = |rng: &mut ChaCha20Rng| {

@@ -1,7 +1,7 @@
 //! The secret steps of the hardened variant, on every kernel of this processor.
 
 use crate::paillier::{BATCH, Prepared, SIZE, number};
-use crate::probe::{Expected::NoDifference, Laboratory, time};
+use crate::probe::{Expected::NoDifference, Experiment, time};
 use crate::statistics::Class;
 use rand::RngExt;
 use rand::rand_core::{TryCryptoRng, TryRng};
@@ -31,7 +31,7 @@ const REPLIES: usize = 3;
 const DEPTHS: u32 = 256;
 
 /// Drawing, which uses no kernel.
-pub(crate) fn masks(laboratory: &mut Laboratory, key: &SecretKey) {
+pub(crate) fn masks(laboratory: &mut Experiment, key: &SecretKey) {
     let steps = steps(key.public_key(), &Arc::default());
     laboratory.probe(
         "paillier: hardened masks, zeros or random",
@@ -66,12 +66,12 @@ fn at_depth(depth: u32, measure: &mut dyn FnMut() -> Duration) -> Duration {
 
 /// Everything that uses a kernel.
 pub(crate) fn all(
-    laboratory: &mut Laboratory,
+    laboratory: &mut Experiment,
     key: &Arc<SecretKey>,
     name: &dyn Fn(&str) -> String,
     rng: &mut ChaCha20Rng,
 ) {
-    let source = Arc::new(Ahead::default());
+    let source = Arc::new(PrecomputedRandomizers::default());
     let public = key.public_key();
     let steps = steps(public, &source);
     let table = RandomizerTable::for_other_side(public, rng);
@@ -123,7 +123,7 @@ pub(crate) fn all(
     );
 }
 
-fn steps(public: &PublicKey, source: &Arc<Ahead>) -> HardenedSteps {
+fn steps(public: &PublicKey, source: &Arc<PrecomputedRandomizers>) -> HardenedSteps {
     let options = PaillierOptions::new(SIZE, true).unwrap();
     let engine = Engine::Paillier(options.with_hardening(true));
     let cohort = Cohort {
@@ -149,8 +149,8 @@ fn secrets(steps: &HardenedSteps, class: Class, rng: &mut ChaCha20Rng) -> Harden
 }
 
 /// As much as a batch needs, and little more.
-fn prepared(class: Class, rng: &mut ChaCha20Rng) -> KeepingAll {
-    KeepingAll(Prepared::of(class, 512 * BATCH, rng))
+fn prepared(class: Class, rng: &mut ChaCha20Rng) -> WithoutRejection {
+    WithoutRejection(Prepared::of(class, 512 * BATCH, rng))
 }
 
 /// Encrypted values of a batch of cells: zeros, or numbers that a matrix may have.
@@ -167,15 +167,15 @@ fn cells(key: &SecretKey, class: Class, rng: &mut ChaCha20Rng) -> Vec<[Ciphertex
 
 /// Randomisers that were computed before the measurement.
 #[derive(Default)]
-struct Ahead(Mutex<Vec<Randomizer>>);
+struct PrecomputedRandomizers(Mutex<Vec<Randomizer>>);
 
-impl Ahead {
+impl PrecomputedRandomizers {
     fn put(&self, randomizers: Vec<Randomizer>) {
         *self.0.lock().unwrap() = randomizers;
     }
 }
 
-impl RandomizerSource for Ahead {
+impl RandomizerSource for PrecomputedRandomizers {
     fn draw(&self, count: usize, _: &mut dyn rand::CryptoRng) -> Vec<Randomizer> {
         let mut ready = self.0.lock().unwrap();
         let rest = ready.len() - count;
@@ -185,9 +185,9 @@ impl RandomizerSource for Ahead {
 
 /// Prepared randomness with which no multiplier is drawn again: how often that happens is not secret, but would dominate the
 /// time. Only the coins about it are 64 bits long; they are all zero.
-struct KeepingAll(Prepared);
+struct WithoutRejection(Prepared);
 
-impl TryRng for KeepingAll {
+impl TryRng for WithoutRejection {
     type Error = Infallible;
 
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
@@ -203,4 +203,4 @@ impl TryRng for KeepingAll {
     }
 }
 
-impl TryCryptoRng for KeepingAll {}
+impl TryCryptoRng for WithoutRejection {}

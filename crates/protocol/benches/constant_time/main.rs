@@ -25,7 +25,7 @@ fn main() -> ExitCode {
     let seconds = seconds.ok().and_then(|seconds| seconds.parse().ok());
     // Cargo adds `--bench`.
     let wanted = std::env::args().skip(1).find(|word| !word.starts_with('-'));
-    let mut laboratory = probe::Laboratory::new(seconds.unwrap_or(4.0), wanted.unwrap_or_default());
+    let mut laboratory = probe::Experiment::new(seconds.unwrap_or(4.0), wanted.unwrap_or_default());
     controls::all(&mut laboratory);
     paillier::all(&mut laboratory);
     garbled::all(&mut laboratory);

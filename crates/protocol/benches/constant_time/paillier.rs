@@ -1,7 +1,7 @@
 //! Secret plaintexts, exponents and randomness of the Paillier cryptosystem, on every kernel of this processor.
 
 use crate::hardened;
-use crate::probe::{Expected::NoDifference, Laboratory, time};
+use crate::probe::{Expected::NoDifference, Experiment, time};
 use crate::statistics::Class;
 use rand::rand_core::{TryCryptoRng, TryRng};
 use rand::{Rng, RngExt, SeedableRng};
@@ -22,7 +22,7 @@ const POOL: usize = 32;
 /// The length of a masking factor.
 const FACTOR_BITS: u32 = 80;
 
-pub(crate) fn all(laboratory: &mut Laboratory) {
+pub(crate) fn all(laboratory: &mut Experiment) {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let original = SecretKey::generate(SIZE, &mut rng).unwrap();
     for kernel in Kernel::all_available() {
@@ -33,7 +33,7 @@ pub(crate) fn all(laboratory: &mut Laboratory) {
         hardened::all(laboratory, &key, &name, &mut rng);
     }
     hardened::masks(laboratory, &original);
-    let layout = SlotLayout::fullest(SIZE, 130).unwrap();
+    let layout = SlotLayout::with_most_slots(SIZE, 130).unwrap();
     laboratory.probe(
         "paillier: packing zeros or numbers",
         NoDifference,
@@ -45,7 +45,7 @@ pub(crate) fn all(laboratory: &mut Laboratory) {
 }
 
 fn by_key_holder(
-    laboratory: &mut Laboratory,
+    laboratory: &mut Experiment,
     key: &Arc<SecretKey>,
     name: &dyn Fn(&str) -> String,
     rng: &mut ChaCha20Rng,
@@ -80,7 +80,7 @@ fn by_key_holder(
 }
 
 fn by_other_side(
-    laboratory: &mut Laboratory,
+    laboratory: &mut Experiment,
     key: &Arc<SecretKey>,
     name: &dyn Fn(&str) -> String,
     rng: &mut ChaCha20Rng,

@@ -23,14 +23,14 @@ pub(crate) enum Expected {
 }
 
 /// How long to measure, and the results so far.
-pub(crate) struct Laboratory {
+pub(crate) struct Experiment {
     seconds: f64,
     /// Only operations with this in their name.
     wanted: String,
     good: bool,
 }
 
-impl Laboratory {
+impl Experiment {
     pub(crate) fn new(seconds: f64, wanted: String) -> Self {
         println!(
             "{:<52} {:>9} {:>10} {:>8}",

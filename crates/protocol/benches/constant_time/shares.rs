@@ -2,7 +2,7 @@
 //! whole engine. A session is timed from one side, while the other side's input stays the same.
 
 use crate::garbled::padding_or_letters;
-use crate::probe::{Expected::NoDifference, Laboratory, time};
+use crate::probe::{Expected::NoDifference, Experiment, time};
 use crate::statistics::Class;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
@@ -29,7 +29,7 @@ const LENGTH: usize = 16;
 /// So many cells per letter that letters are looked up for eight lines at a time, where entries have one bit.
 const MANY: u64 = 1 << 30;
 
-pub(crate) fn all(laboratory: &mut Laboratory) {
+pub(crate) fn all(laboratory: &mut Experiment) {
     let difference = Cell::Difference {
         insertion_and_deletion: 448,
     };
@@ -51,7 +51,7 @@ pub(crate) fn all(laboratory: &mut Laboratory) {
     );
 }
 
-fn pads(laboratory: &mut Laboratory, kernel: Kernel, name: &dyn Fn(&str) -> String) {
+fn pads(laboratory: &mut Experiment, kernel: Kernel, name: &dyn Fn(&str) -> String) {
     let hash = TweakedHash::new(kernel, Block::new(7));
     // Drawn and written in the same way for both classes.
     let blocks = |class: Class, rng: &mut ChaCha20Rng| -> Vec<Block> {
@@ -89,7 +89,7 @@ fn pads(laboratory: &mut Laboratory, kernel: Kernel, name: &dyn Fn(&str) -> Stri
 }
 
 /// Trees, look-ups, all steps and outputs of a few matrices, with the first letter only or with random ones.
-fn session(laboratory: &mut Laboratory, kernel: Kernel, name: &str, cell: Cell, cells: u64) {
+fn session(laboratory: &mut Experiment, kernel: Kernel, name: &str, cell: Cell, cells: u64) {
     let (left, right) = memory_pair();
     let (ask, requests) = channel();
     thread::scope(|scope| {

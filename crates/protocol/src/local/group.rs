@@ -20,9 +20,9 @@ pub(super) fn default_coins() -> Coins {
 }
 
 /// Keeps halves in memory.
-struct Halves(Mutex<Vec<u64>>);
+struct HalvesInMemory(Mutex<Vec<u64>>);
 
-impl PairStore for Halves {
+impl PairStore for HalvesInMemory {
     fn keep_halves(&self, pairs: &[usize], halves: &[u64]) -> Result<(), Refused> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for (&pair, &half) in pairs.iter().zip(halves) {
@@ -57,7 +57,7 @@ impl Side<'_> {
     ) -> Result<Vec<u64>, ProtocolError> {
         let job = self.job()?;
         let plan = GroupPlan::new(&job, self.inputs.clone())?;
-        let halves = Halves(Mutex::new(vec![0; self.pairs.len()]));
+        let halves = HalvesInMemory(Mutex::new(vec![0; self.pairs.len()]));
         let job = self.job()?.with_store(&halves);
         self.spec.engine.run(&job, channel, observer)?;
         let halves = halves

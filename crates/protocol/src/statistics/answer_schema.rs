@@ -113,7 +113,7 @@ impl AnswerSchema {
         let impossible = || ProtocolError::PeerMisbehaved(Misbehaviour::ResultOutOfRange);
         if numbers.len() != self.count() {
             return Err(ProtocolError::Internal(
-                "an answer has another count of numbers",
+                "an answer has the wrong number of values",
             ));
         }
         if self.bits.len() != numbers.len() || self.bits.iter().any(|bits| !matches!(bits, 1..=64))

@@ -4,7 +4,7 @@ use super::answer_schema::AnswerNumbers;
 use super::nearest::bits_for;
 use super::plan::GroupPlan;
 use super::rounding::{PRECISION_BITS, shift};
-use super::values::Use;
+use super::values::ValueUse;
 use crate::{GroupQuestion, ProtocolError};
 use veilpath_metrics::Metric;
 use veilpath_statistics::{StatisticsError, check_sum, histogram_edges};
@@ -155,18 +155,18 @@ impl GroupPlan<'_> {
 }
 
 /// What the values of a question are used for.
-pub(super) fn value_use(question: GroupQuestion, pairs: &[(usize, usize)], terms: u64) -> Use {
+pub(super) fn value_use(question: GroupQuestion, pairs: &[(usize, usize)], terms: u64) -> ValueUse {
     match question {
         // Earlier references gain on later ones, by less than the usual precision altogether.
         GroupQuestion::Nearest { .. } => {
             let of_query = pairs.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len);
             let references = of_query.max().unwrap_or(0) as u64;
-            Use {
+            ValueUse {
                 terms: 1,
                 more_bits: u32::try_from(bits_for(references)).unwrap_or(u64::BITS) + 2,
             }
         }
-        _ => Use {
+        _ => ValueUse {
             terms,
             more_bits: 0,
         },

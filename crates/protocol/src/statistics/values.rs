@@ -72,7 +72,7 @@ pub(crate) struct PairShape {
 
 /// What values are used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Use {
+pub(crate) struct ValueUse {
     /// The most values that are added up.
     pub(crate) terms: u64,
     /// Bits of precision besides the usual ones.
@@ -105,7 +105,7 @@ impl<'a> Values<'a> {
         scoring: &'a Scoring,
         [hidden_lengths, of_raw_results]: [bool; 2],
         shapes: &[PairShape],
-        Use { terms, more_bits }: Use,
+        ValueUse { terms, more_bits }: ValueUse,
     ) -> Result<Self, ProtocolError> {
         let mut values = Self {
             comparison,

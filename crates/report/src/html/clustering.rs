@@ -6,7 +6,7 @@
 //!
 //! The chain of nearest neighbours finds the tree of average linkage in n² steps.
 
-use super::matrix::{Matrix, Square};
+use super::matrix::{DissimilarityMatrix, Matrix};
 use std::collections::HashMap;
 
 /// The most lines that are clustered, and the most numbers that are looked at to do it: some seconds.
@@ -64,7 +64,7 @@ impl Tree {
 }
 
 /// Clusters the rows of a matrix; of each two branches the one with the greater mean comes first.
-pub(crate) fn rows(matrix: &Matrix, distances: Option<Square>) -> Tree {
+pub(crate) fn rows(matrix: &Matrix, distances: Option<DissimilarityMatrix>) -> Tree {
     let means: Vec<f64> = (0..matrix.rows()).map(|row| mean(matrix, row)).collect();
     let lines = matrix.rows();
     let numbers = (lines * lines / 2).saturating_mul(matrix.columns());
@@ -80,7 +80,7 @@ pub(crate) fn rows(matrix: &Matrix, distances: Option<Square>) -> Tree {
 }
 
 /// Clusters by distances. `means` decide which branch comes first.
-fn tree(mut far: Square, means: &[f64]) -> Tree {
+fn tree(mut far: DissimilarityMatrix, means: &[f64]) -> Tree {
     let lines = far.size;
     let mut merges: Vec<Merge> = Vec::with_capacity(lines.saturating_sub(1));
     // Per slot: which node it holds now, of how many lines, and the sum of their means.
@@ -127,7 +127,12 @@ fn tree(mut far: Square, means: &[f64]) -> Tree {
 }
 
 /// The nearest other slot; among equals the one before in the chain, so that the chain ends, else the first.
-fn nearest(far: &Square, active: &[usize], from: usize, before: Option<usize>) -> usize {
+fn nearest(
+    far: &DissimilarityMatrix,
+    active: &[usize],
+    from: usize,
+    before: Option<usize>,
+) -> usize {
     let mut best = before.unwrap_or(from);
     let mut least = before.map_or(f64::INFINITY, |before| far.get(from, before));
     for &slot in active {
@@ -163,12 +168,12 @@ fn mean(matrix: &Matrix, row: usize) -> f64 {
 }
 
 /// Distances between rows as lists of numbers.
-fn profiles(matrix: &Matrix) -> Square {
+fn profiles(matrix: &Matrix) -> DissimilarityMatrix {
     let columns = matrix.columns();
     let row = |row: usize| matrix.row(row);
     let mut unknown = Vec::new();
     let mut greatest = 0.0_f64;
-    let mut square = Square::new(matrix.rows(), |i, j| {
+    let mut square = DissimilarityMatrix::new(matrix.rows(), |i, j| {
         let (mut sum, mut shared) = (0.0, columns as f64);
         if matrix.missing == 0 {
             sum = row(i)
@@ -205,8 +210,8 @@ mod tests {
     use super::*;
     use crate::html::matrix::Cell;
 
-    fn line(places: &[f64]) -> Square {
-        Square::new(places.len(), |i, j| (places[i] - places[j]).abs())
+    fn line(places: &[f64]) -> DissimilarityMatrix {
+        DissimilarityMatrix::new(places.len(), |i, j| (places[i] - places[j]).abs())
     }
 
     /// Worked by hand: 0 and 1 meet at 1, 5 and 7 at 2, both pairs at the mean of 5, 7, 4, 6; the last one, at 20, is
@@ -234,7 +239,7 @@ mod tests {
     fn random_distances_give_the_heights_of_the_definition() {
         let mut seed = 7_u64;
         for size in [2, 3, 4, 9, 30] {
-            let far = Square::new(size, |_, _| {
+            let far = DissimilarityMatrix::new(size, |_, _| {
                 seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 (seed >> 33) as f64
             });
@@ -273,7 +278,7 @@ mod tests {
     #[test]
     fn trivial_inputs_terminate() {
         for size in 0..6 {
-            let tree = tree(Square::new(size, |_, _| 1.0), &vec![0.0; size]);
+            let tree = tree(DissimilarityMatrix::new(size, |_, _| 1.0), &vec![0.0; size]);
             assert_eq!(tree.order.len(), size);
             assert_eq!(tree.merges.len(), size.saturating_sub(1));
         }

@@ -71,10 +71,10 @@ pub(crate) fn no_heat_map(view: &View<'_>) -> &'static str {
     }
     match view.is_left_out {
         true => {
-            "the file has too many pairs to draw all of its outputs. A report can be made of this one by its name"
+            "the file has too many pairs to draw all of its outputs. A report of this output alone can show it"
         }
         false => {
-            "the pairs are spread over so many ids that it would have more lines or tiles than can be drawn"
+            "the pairs are spread over so many ids that it would have too many rows, columns or tiles"
         }
     }
 }
@@ -100,7 +100,7 @@ fn explained(matrix: &Matrix, view: &View<'_>, map: &HeatMap<'_>) -> String {
         ),
         OutputKind::Bit => {
             format!(
-                "Of each pair only one bit is known: whether it {}.",
+                "Only one bit of each pair is known: whether it {}.",
                 quantity.threshold.of_one()
             )
         }
@@ -108,10 +108,10 @@ fn explained(matrix: &Matrix, view: &View<'_>, map: &HeatMap<'_>) -> String {
     if view.mean {
         match quantity.is_bit() {
             true => text.push_str(&format!(
-                " A tile is the share of the stimuli that both looked at for which the pair {}.",
+                " A tile shows the share of stimuli, among those that both looked at, for which the pair {}.",
                 quantity.threshold.of_one()
             )),
-            false => text.push_str(" A tile is the mean over the stimuli that both looked at."),
+            false => text.push_str(" A tile shows the mean over the stimuli that both looked at."),
         }
     }
     if view.one_cohort {
@@ -245,6 +245,6 @@ fn matrix_as_table(map: &HeatMap<'_>) -> Markup {
         Column::Numbers("greatest"),
     ];
     html! {
-        (folded("Heat map as a table", &table("Each row of the heat map, summed up; the result file has every number", &columns, &rows)))
+        (folded("Heat map as a table", &table("Summary of each row of the heat map; the result file has every number", &columns, &rows)))
     }
 }

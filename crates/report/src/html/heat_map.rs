@@ -296,7 +296,7 @@ impl<'a> HeatMap<'a> {
                         @if alike.is_some() {
                             text x=(n(left)) y=(n(layout.top - 10.0)) font-size="10.5" { "bright: alike" }
                         }
-                        @if bits { (yes_and_no(self.scale, [left, layout.top], [0.0, 24.0])) }
+                        @if bits { (bit_legend(self.scale, [left, layout.top], [0.0, 24.0])) }
                         @else { (self.upright(left, layout, ids)) }
                     }
                     Legend::Below(top) => {
@@ -304,7 +304,7 @@ impl<'a> HeatMap<'a> {
                             tspan font-weight="600" { (cut_to(&name, 20)) }
                             @if alike.is_some() { tspan font-size="11" { "  bright: alike" } }
                         }
-                        @if bits { (yes_and_no(self.scale, [layout.left, top + 12.0], [70.0, 0.0])) }
+                        @if bits { (bit_legend(self.scale, [layout.left, top + 12.0], [70.0, 0.0])) }
                         @else { (self.lying(top + 10.0, layout, ids)) }
                     }
                 }
@@ -340,7 +340,7 @@ impl<'a> HeatMap<'a> {
 }
 
 /// The colours of yes and no, each a step from the one before.
-fn yes_and_no(scale: &Scale, [x, y]: [f64; 2], [right, down]: [f64; 2]) -> Markup {
+fn bit_legend(scale: &Scale, [x, y]: [f64; 2], [right, down]: [f64; 2]) -> Markup {
     html! {
         @for (at, (value, word)) in [(1.0, "yes"), (0.0, "no")].into_iter().enumerate() {
             @let (x, y) = (x + right * at as f64, y + down * at as f64);

@@ -2,7 +2,7 @@
 
 use super::heat_map::{cut_to, n};
 use super::scale::{Rgb, hex};
-use super::scanpaths::Own;
+use super::scanpaths::OwnCohort;
 use maud::{Markup, html};
 use std::collections::BTreeSet;
 use veilpath_metrics::{Alphabet, Grid};
@@ -47,7 +47,7 @@ pub(crate) struct Letters {
 
 impl Letters {
     /// The letters of a cohort.
-    pub(crate) fn of(own: &Own<'_>) -> Self {
+    pub(crate) fn of(own: &OwnCohort<'_>) -> Self {
         let cohort = own.cohort;
         let areas = cohort.encoding.0.get("areas");
         let areas = areas.map_or_else(Vec::new, |list| listed(list));

@@ -169,7 +169,10 @@ impl Matrix {
     }
 
     /// The matrix as one of dissimilarities of the ids of one cohort, in the order of `a`, or why it is none.
-    pub(crate) fn within_one_cohort(&self, quantity: Quantity<'_>) -> Result<Square, NotSquare> {
+    pub(crate) fn within_one_cohort(
+        &self,
+        quantity: Quantity<'_>,
+    ) -> Result<DissimilarityMatrix, NotSquare> {
         if quantity.is_bit() {
             return Err(NotSquare::Bits);
         }
@@ -219,18 +222,18 @@ impl Matrix {
         for place in 0..size {
             far_apart[place * size + place] = 0.0;
         }
-        Ok(Square { size, far_apart })
+        Ok(DissimilarityMatrix { size, far_apart })
     }
 }
 
 /// Dissimilarities of the members of one cohort: symmetric, none negative, 0 on the diagonal.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Square {
+pub(crate) struct DissimilarityMatrix {
     pub(crate) size: usize,
     far_apart: Vec<f64>,
 }
 
-impl Square {
+impl DissimilarityMatrix {
     /// From the distance of every two, which is asked for once each.
     pub(crate) fn new(size: usize, mut distance: impl FnMut(usize, usize) -> f64) -> Self {
         let mut far_apart = vec![0.0; size * size];

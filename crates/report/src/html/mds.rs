@@ -2,7 +2,7 @@
 //! dimensions allow (Torgerson's method: the two leading eigenvectors of the doubly centred squares).
 
 use super::eigen::leading;
-use super::matrix::Square;
+use super::matrix::DissimilarityMatrix;
 
 /// More points than this are a cloud, and take long.
 pub(crate) const MAX_POINTS: usize = 1500;
@@ -16,7 +16,7 @@ pub(crate) struct Map {
 }
 
 /// The map; `None` where there are fewer than three points, too many, or none apart from another.
-pub(crate) fn map(far: &Square) -> Option<Map> {
+pub(crate) fn map(far: &DissimilarityMatrix) -> Option<Map> {
     let size = far.size;
     if !(3..=MAX_POINTS).contains(&size) {
         return None;
@@ -59,7 +59,7 @@ pub(crate) fn map(far: &Square) -> Option<Map> {
     })
 }
 
-fn fit(far: &Square, points: &[[f64; 2]]) -> Option<f64> {
+fn fit(far: &DissimilarityMatrix, points: &[[f64; 2]]) -> Option<f64> {
     let pairs = || {
         (0..far.size).flat_map(move |i| {
             (0..i).map(move |j| {
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn a_triangle_is_recovered() {
         let sides = [[0.0, 3.0, 4.0], [3.0, 0.0, 5.0], [4.0, 5.0, 0.0]];
-        let map = map(&Square::new(3, |i, j| sides[i][j])).unwrap();
+        let map = map(&DissimilarityMatrix::new(3, |i, j| sides[i][j])).unwrap();
         for (i, row) in sides.iter().enumerate() {
             for (j, side) in row.iter().enumerate() {
                 assert!((apart(&map, i, j) - side).abs() < 1e-12);
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn a_large_plane_is_recovered() {
         let place = |at: usize| ((at * 37 % 101) as f64, (at * 53 % 89) as f64 * 0.4);
-        let far = Square::new(200, |i, j| {
+        let far = DissimilarityMatrix::new(200, |i, j| {
             let ((x, y), (u, v)) = (place(i), place(j));
             (x - u).hypot(y - v)
         });
@@ -120,10 +120,10 @@ mod tests {
     #[test]
     fn non_planar_distances_still_give_a_map() {
         // Four points, each one apart from each other: a tetrahedron.
-        let flat = map(&Square::new(4, |_, _| 1.0)).unwrap();
+        let flat = map(&DissimilarityMatrix::new(4, |_, _| 1.0)).unwrap();
         assert!(flat.points.iter().flatten().all(|x| x.is_finite()));
         assert!(flat.fit.is_none(), "all dissimilarities are equal");
-        assert!(map(&Square::new(5, |_, _| 0.0)).is_none());
-        assert!(map(&Square::new(2, |_, _| 1.0)).is_none());
+        assert!(map(&DissimilarityMatrix::new(5, |_, _| 0.0)).is_none());
+        assert!(map(&DissimilarityMatrix::new(2, |_, _| 1.0)).is_none());
     }
 }

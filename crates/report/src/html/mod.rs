@@ -46,7 +46,7 @@ pub use image::{Image, ImageError, MAX_IMAGE_BYTES};
 pub use page::STYLE;
 pub use pairs::{MAX_PAIRS, OwnPair, Recurrence};
 pub use quantity::NoSuchOutput;
-pub use scanpaths::Own;
+pub use scanpaths::OwnCohort;
 pub use view::NotInFile;
 
 use crate::ResultFile;
@@ -68,7 +68,7 @@ pub struct Options<'a> {
     /// The outputs that are shown; all where none is named.
     pub outputs: &'a [String],
     /// One's own cohort, to be drawn.
-    pub own: Option<Own<'a>>,
+    pub own: Option<OwnCohort<'a>>,
     /// The heading of the page.
     pub title: Option<&'a str>,
     /// What the two cohorts are called; `None` takes the names of the file.

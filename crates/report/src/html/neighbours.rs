@@ -190,7 +190,7 @@ fn within(
             ]
         })
         .collect();
-    let who = format!("with whom of {other}");
+    let who = format!("with these of {other}");
     let columns = [
         Column::Words(own),
         Column::Numbers(threshold.heading()),

@@ -44,7 +44,7 @@ pub(crate) fn page(report: &Report<'_>) -> io::Result<Markup> {
                 style { (PreEscaped(STYLE)) }
             }
             body {
-                a class="skip" href="#figures" { "To the figures" }
+                a class="skip" href="#figures" { "Skip to the figures" }
                 header {
                     div class="controls" {
                         button id="theme" type="button" { "Light or dark" }
@@ -52,7 +52,7 @@ pub(crate) fn page(report: &Report<'_>) -> io::Result<Markup> {
                     h1 { (title) }
                     p class="under" { (subtitle(report)) }
                     @if report.options.own.is_some() {
-                        p class="warning" { strong { "This page is for your institution only:" } " it shows the scanpaths of your participants. Make a report without your cohort for everybody else who may see the scores." }
+                        p class="warning" { strong { "This page is for your institution only:" } " it shows the scanpaths of your participants. For anybody else who may see the scores, make a report without your cohort." }
                     }
                     @if let Some(known) = report.file.incomplete() {
                         p class="warning" { strong { "Incomplete: " (known) "." } " The comparison was interrupted; the other pairs have no results here, and means and figures do not include them." }
@@ -206,7 +206,7 @@ fn computed(report: &Report<'_>) -> Markup {
                         }
                     }
                 }
-                None => p { "A CSV file has the numbers of the pairs only: metric, engine and encoding are not in it. A result file in JSON has them." }
+                None => p { "A CSV file contains only the numbers of the pairs. A result file in JSON also contains the metric, engine and encoding." }
             }
         }
     }
@@ -237,7 +237,7 @@ fn learned(outcome: Option<&Outcome>, names: &[String; 2]) -> Markup {
         section class="box learned" aria-labelledby="learned" {
             h2 id="learned" { "What each side learned" }
             @match revealed {
-                None => p { "A CSV file does not say it; a result file in JSON does." }
+                None => p { "A CSV file does not contain this; a result file in JSON does." }
                 Some([]) => p { "Both cohorts were on one machine and were compared in the clear; nothing was sent and nothing was hidden." }
                 Some(_) => {
                     @for (side, list) in &sides {
@@ -290,11 +290,11 @@ fn cost(outcome: Option<&Outcome>) -> Markup {
         section aria-labelledby="cost" {
             h2 id="cost" { "Cost and time" }
             @match outcome {
-                None => p { "A CSV file does not say it; a result file in JSON does." }
+                None => p { "A CSV file does not contain this; a result file in JSON does." }
                 Some(outcome) => {
                     @let cost = &outcome.cost;
                     @if cost.pairs_from_journal > 0 {
-                        p class="note" { "These numbers are of the last run only: it had the results of " (numbers::counted(cost.pairs_from_journal, "pair")) " from earlier ones." }
+                        p class="note" { "These numbers are for the last run only: the results of " (numbers::counted(cost.pairs_from_journal, "pair")) " come from earlier runs." }
                     }
                     dl class="plan" {
                         dt { "Time" } dd {

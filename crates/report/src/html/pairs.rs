@@ -91,7 +91,7 @@ pub(crate) fn section(report: &Report<'_>, pairs: &[OwnPair]) -> Markup {
                     (recurrence(pair))
                 }
                 @if pairs.len() > MAX_PAIRS {
-                    p class="note" { "The first " (MAX_PAIRS) " of " (numbers::counted(pairs.len(), "pair")) " are shown. A report can be made of one stimulus." }
+                    p class="note" { "The first " (MAX_PAIRS) " of " (numbers::counted(pairs.len(), "pair")) " are shown. A report of a single stimulus shows more." }
                 }
             }
         }
@@ -246,7 +246,10 @@ fn left_out(alignment: &Alignment, pair: &OwnPair) -> String {
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     match parts.is_empty() {
         true => String::new(),
-        false => format!(" The best alignment is of a part: {}.", parts.join(", ")),
+        false => format!(
+            " The best alignment covers only a part: {}.",
+            parts.join(", ")
+        ),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is drawn: the outputs of a pair, and what their numbers mean.
 
 use crate::result_file::{ResultFile, Row};
-use veilpath_metrics::CrqaOutput;
+use crate::units::output_unit;
 use veilpath_protocol::{Output, OutputKind, Value};
 
 /// What is drawn: one output of every pair.
@@ -153,7 +153,7 @@ impl<'a> Quantity<'a> {
             kind: output.map_or(OutputKind::Number, |output| output.kind),
             unit: metric
                 .zip(output)
-                .and_then(|(metric, output)| unit(metric, &output.name)),
+                .and_then(|(metric, output)| output_unit(metric, &output.name)),
             is_from_csv: metric.is_none(),
             beside: None,
         }
@@ -225,14 +225,5 @@ fn number(value: Value) -> Option<f64> {
         Value::Missing => None,
         Value::Number(number) => Some(number),
         Value::Bit(bit) => Some(f64::from(u8::from(bit))),
-    }
-}
-
-/// The unit of a metric's output, by their names; `None` where it has none.
-fn unit(metric: &str, output: &str) -> Option<&'static str> {
-    let of_points = |known: &CrqaOutput| known.name() == output;
-    match metric {
-        "crqa" if CrqaOutput::ALL.iter().any(of_points) => Some("%"),
-        _ => None,
     }
 }

@@ -15,7 +15,7 @@ use veilpath_metrics::{Cohort, Entry, Grid};
 
 /// One's own cohort, to be drawn.
 #[derive(Clone, Copy, Debug)]
-pub struct Own<'a> {
+pub struct OwnCohort<'a> {
     /// The scanpaths.
     pub cohort: &'a Cohort,
     /// The grid whose cells are the letters; without one, scanpaths are sequences and not lines.
@@ -41,7 +41,7 @@ const SIDE: f64 = 240.0;
 const STEPS: usize = 12;
 
 /// The scanpaths of these stimuli, or all where none is named.
-pub(crate) fn asked<'a>(own: &Own<'a>, stimuli: &[String]) -> Vec<&'a Entry> {
+pub(crate) fn asked<'a>(own: &OwnCohort<'a>, stimuli: &[String]) -> Vec<&'a Entry> {
     let asked = |entry: &&Entry| {
         let name = entry.stimulus.as_deref().unwrap_or_default();
         stimuli.is_empty() || stimuli.iter().any(|stimulus| stimulus == name)
@@ -50,7 +50,7 @@ pub(crate) fn asked<'a>(own: &Own<'a>, stimuli: &[String]) -> Vec<&'a Entry> {
 }
 
 /// All of them, stimulus by stimulus; nothing where there is no grid to draw them on.
-pub(crate) fn section(own: &Own<'_>, stimuli: &[String]) -> Markup {
+pub(crate) fn section(own: &OwnCohort<'_>, stimuli: &[String]) -> Markup {
     let Some(grid) = own.grid else {
         return html! {};
     };
@@ -76,14 +76,14 @@ pub(crate) fn section(own: &Own<'_>, stimuli: &[String]) -> Markup {
                 }
             }
             @if all.len() > MAX_PICTURES {
-                p class="note" { "The first " (MAX_PICTURES) " of " (numbers::counted(all.len(), "scanpath")) " are drawn. A report can be made of one stimulus." }
+                p class="note" { "The first " (MAX_PICTURES) " of " (numbers::counted(all.len(), "scanpath")) " are drawn. A report of a single stimulus shows more." }
             }
         }
     }
 }
 
 /// The size of a picture: that of the image, of what was looked at, or of square grid cells.
-fn size(own: &Own<'_>, grid: Grid, image: Option<&Image>) -> (f64, f64) {
+fn size(own: &OwnCohort<'_>, grid: Grid, image: Option<&Image>) -> (f64, f64) {
     let (wide, high) = match (image, own.aspect) {
         (Some(image), _) => (f64::from(image.width), f64::from(image.height)),
         (None, Some(aspect)) => (aspect, 1.0),
@@ -109,7 +109,13 @@ fn defined(image: &Image, number: usize, (wide, high): (f64, f64)) -> Markup {
     }
 }
 
-fn card(entry: &Entry, own: &Own<'_>, grid: Grid, image: Option<&Image>, number: usize) -> Markup {
+fn card(
+    entry: &Entry,
+    own: &OwnCohort<'_>,
+    grid: Grid,
+    image: Option<&Image>,
+    number: usize,
+) -> Markup {
     let (wide, high) = size(own, grid, image);
     let letters = entry.scanpath.letters();
     let places = places(letters, grid, wide, high);
@@ -208,7 +214,7 @@ fn places(letters: &[u16], grid: Grid, wide: f64, high: f64) -> Vec<(f64, f64)> 
 }
 
 /// What the pictures and the sequences show.
-pub(crate) fn as_table(own: &Own<'_>, entries: &[&Entry]) -> Markup {
+pub(crate) fn as_table(own: &OwnCohort<'_>, entries: &[&Entry]) -> Markup {
     let has_groups = own.cohort.has_groups();
     let has_durations = entries.iter().all(|entry| durations(entry).is_some());
     let rows: Vec<Vec<Field>> = entries

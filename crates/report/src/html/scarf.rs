@@ -3,7 +3,7 @@
 use super::letters::Letters;
 use super::numbers;
 use super::scale::hex;
-use super::scanpaths::{Own, as_table, asked};
+use super::scanpaths::{OwnCohort, as_table, asked};
 use maud::{Markup, html};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,7 +20,7 @@ const MAX_ROW_LETTERS: usize = 2000;
 const MAX_SEPARATED: usize = 150;
 
 /// All rows, by stimulus and group, with their table.
-pub(crate) fn section(own: &Own<'_>, letters: &Letters, stimuli: &[String]) -> Markup {
+pub(crate) fn section(own: &OwnCohort<'_>, letters: &Letters, stimuli: &[String]) -> Markup {
     let all = asked(own, stimuli);
     let durations = all.iter().all(|entry| durations(entry).is_some());
     let mut left = MAX_LETTERS;
@@ -81,7 +81,7 @@ pub(crate) fn section(own: &Own<'_>, letters: &Letters, stimuli: &[String]) -> M
                 }
             }
             @if drawn.len() < all.len() {
-                p class="note" { "The first " (drawn.len()) " of " (numbers::counted(all.len(), "scanpath")) " are drawn. A report can be made of one stimulus." }
+                p class="note" { "The first " (drawn.len()) " of " (numbers::counted(all.len(), "scanpath")) " are drawn. A report of a single stimulus shows more." }
             }
             (as_table(own, &all))
         }

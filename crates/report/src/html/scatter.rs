@@ -43,7 +43,7 @@ pub(crate) fn figure(
             "this output does not say which of two pairs is more alike"
         }
         Err(NotSquare::UnlikeThemselves) => {
-            "a map needs everybody to be most like themselves, and by this output somebody is more like another"
+            "on a map every scanpath must be most similar to itself, but by this output one is more similar to another"
         }
         Err(NotSquare::UnknownDirection) => {
             "the file does not say whether small or large scores mean similar scanpaths; a result file in JSON does"

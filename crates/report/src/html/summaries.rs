@@ -26,9 +26,9 @@ pub(crate) fn by_stimulus(report: &Report<'_>) -> Markup {
                 }
                 @if report.views.left_out > 0 {
                     p class="note" {
-                        "The first " (shown) " stimuli are shown; " (report.views.left_out) " more are in the mean only"
+                        "The first " (shown) " stimuli are shown; " (report.views.left_out) " more are included only in the mean"
                         @if shown < MAX_VIEWS { ", because the page shows several outputs" }
-                        ". A report can be made of them by name."
+                        ". A report of those alone shows them."
                     }
                 }
             }

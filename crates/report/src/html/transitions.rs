@@ -4,7 +4,7 @@ use super::heat_map::{cut_to, n};
 use super::letters::Letters;
 use super::numbers;
 use super::page::choice;
-use super::scanpaths::{Own, asked};
+use super::scanpaths::{OwnCohort, asked};
 use super::table::{Column, Field, folded, table};
 use maud::{Markup, html};
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ const MAX_TITLES: usize = 600;
 type Counts = BTreeMap<(u16, u16), u64>;
 
 /// A matrix of all stimuli and of each.
-pub(crate) fn section(own: &Own<'_>, letters: &Letters, stimuli: &[String]) -> Markup {
+pub(crate) fn section(own: &OwnCohort<'_>, letters: &Letters, stimuli: &[String]) -> Markup {
     let all = asked(own, stimuli);
     let mut names: Vec<Option<&str>> = Vec::new();
     for entry in &all {
@@ -58,7 +58,7 @@ pub(crate) fn section(own: &Own<'_>, letters: &Letters, stimuli: &[String]) -> M
                 }
             }
             @if names.len() > MAX_STIMULI {
-                p class="note" { "The first " (MAX_STIMULI) " of " (names.len()) " stimuli have a matrix. A report can be made of others by name." }
+                p class="note" { "The first " (MAX_STIMULI) " of " (names.len()) " stimuli have a matrix. A report of the others alone shows theirs." }
             }
         }
     }

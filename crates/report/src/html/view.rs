@@ -108,7 +108,7 @@ impl<'a> Views<'a> {
         let drawn = (MAX_ROWS / file.len().max(1)).max(1);
         let mut views = Vec::new();
         for (output, &quantity) in quantities.iter().enumerate() {
-            let maker = Maker {
+            let maker = ViewBuilder {
                 file,
                 output,
                 quantity,
@@ -198,14 +198,14 @@ impl<'a> Parts<'a> {
     }
 }
 
-struct Maker<'a> {
+struct ViewBuilder<'a> {
     file: &'a ResultFile,
     output: usize,
     quantity: Quantity<'a>,
     is_left_out: bool,
 }
 
-impl<'a> Maker<'a> {
+impl<'a> ViewBuilder<'a> {
     fn views(&self, parts: &Parts<'_>) -> Vec<View<'a>> {
         let parts = parts.parts.iter().enumerate();
         parts

@@ -26,12 +26,12 @@ pub(super) fn in_words(metric: &Metric) -> String {
                 format!(" (whole numbers, distances times {scale})")
             });
             format!(
-                "Dynamic time warping: the least sum of distances over all ways to walk along both scanpaths at once{divided}. {}{scale}.",
+                "Dynamic time warping: the smallest sum of distances over all ways to walk along both scanpaths at once{divided}. {}{scale}.",
                 distances(points)
             )
         }
         Metric::Frechet(Frechet { points }) => format!(
-            "Discrete Fréchet distance: the least possible longest distance of a walk along both scanpaths at once. {}.",
+            "Discrete Fréchet distance: the longest distance on the best walk along both scanpaths at once, the one where it is smallest. {}.",
             distances(points)
         ),
         Metric::Hausdorff(Hausdorff { points }) => format!(

@@ -16,7 +16,7 @@ pub(super) fn read_outcome(
     max_results: usize,
 ) -> Result<Outcome, ResultFileError> {
     let limit = Cell::new(None);
-    let input = PartLimited {
+    let input = PartReader {
         inner: input,
         left: &limit,
     };
@@ -34,12 +34,12 @@ pub(super) fn read_outcome(
 }
 
 /// Ends in an error after as many bytes as are left: a part that is kept as text must not fill the memory.
-struct PartLimited<'a, R> {
+struct PartReader<'a, R> {
     inner: R,
     left: &'a Cell<Option<usize>>,
 }
 
-impl<R: Read> Read for PartLimited<'_, R> {
+impl<R: Read> Read for PartReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
         if let Some(left) = self.left.get() {

@@ -145,7 +145,7 @@ pub fn read_outcome(input: impl Read) -> Result<Outcome, ResultFileError> {
 impl ResultFile {
     /// Reads JSON or CSV; the first character tells which.
     pub fn read(input: impl Read) -> Result<Self, ResultFileError> {
-        let mut input = io::BufReader::new(Bounded {
+        let mut input = io::BufReader::new(BoundedReader {
             inner: input,
             left: MAX_BYTES,
         });
@@ -317,12 +317,12 @@ fn at(line: u64, column: u64, problem: &str) -> ResultFileError {
 }
 
 /// Ends in an error where a plain `take` would end in half a file.
-struct Bounded<R> {
+struct BoundedReader<R> {
     inner: R,
     left: u64,
 }
 
-impl<R: Read> Read for Bounded<R> {
+impl<R: Read> Read for BoundedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
         self.left = self.left.checked_sub(count as u64).ok_or_else(|| {

@@ -127,7 +127,7 @@ fn long_rows_are_limited_to_what_browsers_can_draw() {
         drawn.contains("class=\"heat\"") && drawn.contains("The first 2,000 of 10,000 are listed")
     );
     assert!(drawn.contains("A side with too many lines to cluster is ordered by their means"));
-    assert!(line(16_001).contains("more lines or tiles than can be drawn"));
+    assert!(line(16_001).contains("too many rows, columns or tiles"));
 }
 
 #[test]

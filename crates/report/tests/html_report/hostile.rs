@@ -6,7 +6,7 @@ use crate::common::small;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Grid};
 use veilpath_protocol::{Revealed, Value};
 use veilpath_report::ResultFile;
-use veilpath_report::html::{Options, Own};
+use veilpath_report::html::{Options, OwnCohort};
 
 #[test]
 fn the_page_loads_nothing_and_runs_only_its_own_script() {
@@ -64,7 +64,7 @@ fn ids_are_escaped_everywhere() {
             fixations: None,
         }],
     };
-    let own = Own {
+    let own = OwnCohort {
         cohort: &cohort,
         grid: Grid::new(2, 2),
         aspect: None,

@@ -104,8 +104,8 @@ fn the_cost_of_a_resumed_run_is_that_of_the_last_run() {
 fn the_page_of_a_csv_file_says_what_is_missing() {
     let page = page(&format!("{HEADER}p,x,,3,\np,y,,4,\n"));
     for expected in [
-        "A CSV file has the numbers of the pairs only",
-        "A CSV file does not say it",
+        "A CSV file contains only the numbers of the pairs",
+        "A CSV file does not contain this",
         "The file does not say whether a small or a large score means alike",
         "There is no table of nearest neighbours",
     ] {

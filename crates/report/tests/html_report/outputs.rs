@@ -192,7 +192,7 @@ fn a_map_needs_everybody_to_be_most_like_themselves() {
     outcome.one_cohort = true;
     let page = page_of(outcome);
     let rec = view(&page, "rec: All pairs");
-    assert!(rec.contains("somebody is more like another"), "{rec}");
+    assert!(rec.contains("one is more similar to another"), "{rec}");
     assert!(rec.contains("3 pairs: mean 14.33"), "each pair once");
     assert!(page.contains("<dt>pairs</dt><dd>3</dd>"));
 }
@@ -205,5 +205,5 @@ fn many_outputs_of_many_stimuli_are_bounded() {
     }
     let page = page_with(&read(&text), Options::default());
     assert_eq!(page.matches("class=\"view\"").count(), 4 * (10 + 1));
-    assert!(page.contains("The first 10 stimuli are shown; 20 more are in the mean only, because the page shows several outputs"));
+    assert!(page.contains("The first 10 stimuli are shown; 20 more are included only in the mean, because the page shows several outputs"));
 }

@@ -6,7 +6,7 @@ use veilpath_metrics::{
     Alphabet, Cohort, Comparison, Encoding, Entry, Fixation, Fixations, Grid, Metric, Scanpath,
 };
 use veilpath_report::ResultFile;
-use veilpath_report::html::{Options, Own, OwnPair, Recurrence};
+use veilpath_report::html::{Options, OwnCohort, OwnPair, Recurrence};
 
 fn alphabet() -> Alphabet {
     Alphabet::letters(4).unwrap()
@@ -32,7 +32,7 @@ fn cohort(entries: Vec<Entry>) -> Cohort {
 }
 
 fn page(cohort: &Cohort, grid: Option<Grid>, pairs: &[OwnPair]) -> String {
-    let own = Own {
+    let own = OwnCohort {
         cohort,
         grid,
         aspect: None,
@@ -218,7 +218,7 @@ fn a_local_alignment_says_which_part_it_is_of() {
     let cohort = cohort(vec![entry("p", None, "cows", "ABC")]);
     let shown = pair(Some(metric), ["AAABC", "DBCD"], Recurrence::SameLetter);
     let page = page(&cohort, None, &[shown]);
-    let expected = "The best alignment is of a part: letters 4 to 5 of the 5 of p, letters 2 to 3 of the 4 of x.";
+    let expected = "The best alignment covers only a part: letters 4 to 5 of the 5 of p, letters 2 to 3 of the 4 of x.";
     assert!(section(&page, "pairs").contains(expected));
 }
 

@@ -2,7 +2,7 @@
 
 use super::{HEADER, between, page_with, read};
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Grid};
-use veilpath_report::html::{Image, Options, Own};
+use veilpath_report::html::{Image, Options, OwnCohort};
 
 #[test]
 fn own_scanpaths_are_drawn_on_the_grid_or_a_picture() {
@@ -31,7 +31,7 @@ fn own_scanpaths_are_drawn_on_the_grid_or_a_picture() {
     writer.write_image_data(&[0; 8]).unwrap();
     writer.finish().unwrap();
     let images = [(Some("cows".to_string()), Image::new(picture).unwrap())];
-    let own = Own {
+    let own = OwnCohort {
         cohort: &cohort,
         grid: Some(Grid::default()),
         aspect: None,
@@ -79,7 +79,7 @@ fn panoramas_and_screens_keep_their_proportions() {
     };
     let file = read(&format!("{HEADER}p,x,,1,0.5\n"));
     let drawn = |aspect: Option<f64>| {
-        let own = Own {
+        let own = OwnCohort {
             cohort: &cohort,
             grid: Some(Grid::default()),
             aspect,

@@ -59,7 +59,7 @@ fn hundreds_of_stimuli_are_summarised() {
     }
     let page = page(&rows);
     assert_eq!(page.matches("class=\"view\"").count(), 41);
-    assert!(page.contains("260 more are in the mean only"));
+    assert!(page.contains("260 more are included only in the mean"));
     assert!(page.len() < 2_000_000, "{}", page.len());
 }
 

@@ -46,7 +46,7 @@ struct Fault {
 }
 
 /// One direction of a relay: forwards everything, packet by packet, and counts the packets.
-struct Carried {
+struct RelayDirection {
     connection: Arc<SharedConnection>,
     opened: bool,
     received: Vec<u8>,
@@ -55,7 +55,7 @@ struct Carried {
     fault: Option<Fault>,
 }
 
-impl Carried {
+impl RelayDirection {
     fn carry(mut self, from: &QueueReceiver<Result<Vec<u8>, ChannelError>>) -> usize {
         while let Ok(Ok(bytes)) = from.receive(None) {
             self.received.extend(bytes);
@@ -125,7 +125,7 @@ struct World {
     expected: Results,
 }
 
-type Ends = [Result<CompletedSession, SessionError>; 2];
+type BothSessions = [Result<CompletedSession, SessionError>; 2];
 
 impl World {
     fn new(engine: Engine, reveal: &str) -> Self {
@@ -216,7 +216,7 @@ impl World {
             .run(&())
     }
 
-    fn run(&self, [host, join]: [SecureChannel; 2]) -> Ends {
+    fn run(&self, [host, join]: [SecureChannel; 2]) -> BothSessions {
         std::thread::scope(|scope| {
             let host = scope.spawn(|| self.side(Role::Host, host));
             let join = self.side(Role::Join, join);
@@ -225,9 +225,9 @@ impl World {
     }
 
     /// Through a relay; also returns how many packets each side sent.
-    fn relayed(&self, fault: Option<Fault>) -> (Ends, [usize; 2]) {
+    fn relayed(&self, fault: Option<Fault>) -> (BothSessions, [usize; 2]) {
         let ([host, mut to_host], [mut to_join, join]) = (self.connected(), self.connected());
-        let carried = |connection: Arc<SharedConnection>, from: Role| Carried {
+        let carried = |connection: Arc<SharedConnection>, from: Role| RelayDirection {
             connection,
             opened: false,
             received: Vec::new(),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A unit's place in one answer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Place<'a> {
+struct AnswerPosition<'a> {
     /// The number of the answer.
     answer: usize,
     /// The group, and the stimulus.
@@ -25,7 +25,7 @@ pub(super) fn smallest(answers: &[&Answer], withdrawn: &BTreeSet<String>) -> Opt
     if (0..answers.len()).all(is_about_pairs) {
         return None;
     }
-    let mut places: BTreeMap<(&str, &str), Vec<Place<'_>>> = BTreeMap::new();
+    let mut places: BTreeMap<(&str, &str), Vec<AnswerPosition<'_>>> = BTreeMap::new();
     for (number, answer) in answers.iter().enumerate() {
         for (participant, member) in &answer.cohort {
             if withdrawn.contains(participant) {
@@ -36,7 +36,7 @@ pub(super) fn smallest(answers: &[&Answer], withdrawn: &BTreeSet<String>) -> Opt
                     Weights::Scanpaths => None,
                     Weights::Participants => Some(&member.stimuli),
                 };
-                let place = Place {
+                let place = AnswerPosition {
                     answer: number,
                     cell: cell(answer, member, stimulus),
                     varied_weight: weight.filter(|_| answer.by_stimulus),
@@ -47,8 +47,8 @@ pub(super) fn smallest(answers: &[&Answer], withdrawn: &BTreeSet<String>) -> Opt
             }
         }
     }
-    let mut atoms: BTreeMap<Vec<Place<'_>>, BTreeSet<&str>> = BTreeMap::new();
-    let mut split: BTreeSet<Vec<Place<'_>>> = BTreeSet::new();
+    let mut atoms: BTreeMap<Vec<AnswerPosition<'_>>, BTreeSet<&str>> = BTreeMap::new();
+    let mut split: BTreeSet<Vec<AnswerPosition<'_>>> = BTreeSet::new();
     for ((participant, _), places) in places {
         if let Some((place, earlier)) = places.split_last()
             && place.answer == last
@@ -71,12 +71,12 @@ pub(super) fn smallest(answers: &[&Answer], withdrawn: &BTreeSet<String>) -> Opt
 }
 
 /// The same weight in all answers is a common factor.
-fn without_common_weight<'a>(places: &[Place<'a>]) -> Vec<Place<'a>> {
+fn without_common_weight<'a>(places: &[AnswerPosition<'a>]) -> Vec<AnswerPosition<'a>> {
     let first = places.first().and_then(|place| place.weight);
     let is_common = places.iter().all(|place| place.weight == first);
     let places = places.iter();
     places
-        .map(|place| Place {
+        .map(|place| AnswerPosition {
             weight: place.weight.filter(|_| !is_common),
             ..*place
         })

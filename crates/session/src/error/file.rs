@@ -53,7 +53,7 @@ pub enum FileProblem {
     #[error("no stored comparison has this id")]
     NoSuchComparison,
     /// Several stored comparisons have ids that start like this.
-    #[error("the ids of several stored comparisons start like this")]
+    #[error("the ids of several stored comparisons start with this")]
     SeveralComparisons,
     /// A line of the record of disclosures is not as it was written.
     #[error("line {line}: {problem}")]

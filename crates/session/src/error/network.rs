@@ -9,7 +9,7 @@ use veilpath_channel::ChannelError;
 #[non_exhaustive]
 pub enum NetworkError {
     /// Another program listens on this address.
-    #[error("{address}: another program already listens there")]
+    #[error("{address}: another program is already listening there")]
     AddressInUse {
         /// The address.
         address: String,
@@ -105,7 +105,7 @@ pub enum RelayProblem {
     #[error("the relay does not serve these two institutions")]
     Refused,
     /// It has another version.
-    #[error("the relay has another version of Veilpath")]
+    #[error("the relay runs a different version of Veilpath")]
     OtherVersion,
     /// Something else answers there.
     #[error("no Veilpath relay answers there")]

@@ -16,7 +16,7 @@ pub enum DeclineReason {
     #[error("its cohort cannot be read, or compared, with the alphabet or grid of this side")]
     IncompatibleCohort,
     /// The side has a problem of its own, which it reports to its user.
-    #[error("it has a problem of its own, which it reports to its user")]
+    #[error("it has a problem, which it reports to its own user")]
     LocalProblem,
     /// A limit of the side.
     #[error(transparent)]
@@ -32,7 +32,7 @@ pub enum Limit {
     #[error("there is nothing to compare: the two cohorts have no stimulus in common")]
     NoPairs,
     /// There are too many pairs for one session.
-    #[error("{pairs} pairs are more than the {max} of one session")]
+    #[error("{pairs} pairs are too many for one session, which has at most {max}")]
     TooManyPairs {
         /// The pairs of the two cohorts.
         pairs: u64,
@@ -207,7 +207,7 @@ fn mebibytes(bytes: u64) -> u64 {
 #[non_exhaustive]
 pub enum BanReason {
     /// It gave another result for a pair whose result was known.
-    #[error("it gave another result for a known pair")]
+    #[error("it gave a different result for a known pair")]
     ChangedAnswer,
     /// It failed a check of the two-party computation.
     #[error("it failed a check of the computation")]

@@ -9,7 +9,9 @@ use veilpath_protocol::MAX_TILES;
 #[non_exhaustive]
 pub enum UsageError {
     /// The text is not an address.
-    #[error("{address}: this is not an address; it has a host and a port, as in 192.0.2.7:7070")]
+    #[error(
+        "{address}: this is not an address; an address has a host and a port, as in 192.0.2.7:7070"
+    )]
     InvalidAddress {
         /// The text.
         address: String,
@@ -42,7 +44,9 @@ pub enum UsageError {
         engine: &'static str,
     },
     /// A tile of a plan whose engine is chosen when the comparison starts.
-    #[error("a plan with tiles names its engine: each tile could choose another one")]
+    #[error(
+        "a plan with tiles must name its engine, because each tile might choose a different one"
+    )]
     TileWithoutEngine,
     /// A plan of no tiles, or of too many.
     #[error("a plan has from 1 to {MAX_TILES} tiles")]
@@ -52,7 +56,7 @@ pub enum UsageError {
     WorkerKey(WorkerKeyProblem),
     /// A new agreement for a tile.
     #[error(
-        "a tile cannot start a new agreement, because all tiles of a plan share one; another number of tiles does"
+        "a tile cannot start a new agreement, because all tiles of a plan share one; a different number of tiles does"
     )]
     FreshTile,
     /// The encoding settings have unprintable characters, or do not fit a result file.
@@ -106,7 +110,7 @@ pub enum InternalError {
     #[error("a pair that was already revealed was about to be compared again")]
     ComparedAgain,
     /// The operating system gives no random numbers.
-    #[error("the operating system gives no random numbers for a key")]
+    #[error("the operating system provides no random numbers for a key")]
     NoRandomness,
     /// A new key cannot be used.
     #[error("a new key cannot be used")]

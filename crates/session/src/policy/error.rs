@@ -33,7 +33,7 @@ pub enum PolicyProblem {
     #[error("{0}")]
     Syntax(String),
     /// A key that policies do not have.
-    #[error("there is no such key; there are {}", known.join(", "))]
+    #[error("this key is unknown; the keys are {}", known.join(", "))]
     UnknownKey {
         /// The keys that there are.
         known: &'static [&'static str],
@@ -48,7 +48,7 @@ pub enum PolicyProblem {
         expected: &'static str,
     },
     /// A name that does not exist.
-    #[error("there is no {value:?}; there are {}", known.join(", "))]
+    #[error("{value:?} is unknown; the possible values are {}", known.join(", "))]
     UnknownName {
         /// The name.
         value: String,

@@ -127,7 +127,7 @@ impl AnswerKind {
 
 /// A value, and the line of the policy that has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct At<T> {
+struct WithLine<T> {
     line: usize,
     value: T,
 }
@@ -161,14 +161,14 @@ pub struct PolicyTexts {
 pub struct Policy {
     path: PathBuf,
     /// The last day, as in 2027-06-30.
-    expires: At<String>,
-    metrics: At<Vec<String>>,
-    answers: At<Vec<AnswerKind>>,
-    partners: At<Vec<PolicyPartner>>,
-    engines: Option<At<Vec<String>>>,
-    minimum_group: Option<At<u32>>,
-    comparisons_per_scanpath: Option<At<u64>>,
-    answers_per_partner: Option<At<u32>>,
+    expires: WithLine<String>,
+    metrics: WithLine<Vec<String>>,
+    answers: WithLine<Vec<AnswerKind>>,
+    partners: WithLine<Vec<PolicyPartner>>,
+    engines: Option<WithLine<Vec<String>>>,
+    minimum_group: Option<WithLine<u32>>,
+    comparisons_per_scanpath: Option<WithLine<u64>>,
+    answers_per_partner: Option<WithLine<u32>>,
     texts: PolicyTexts,
 }
 
@@ -310,7 +310,7 @@ impl Policy {
                 rule: PolicyRule::Engine { engine },
             });
         }
-        if let Some(At { line, value: most }) = self.comparisons_per_scanpath {
+        if let Some(WithLine { line, value: most }) = self.comparisons_per_scanpath {
             let asked = match request.limit {
                 ScanpathLimit::Count(asked) => Some(asked),
                 ScanpathLimit::Unlimited => Some(u64::MAX),

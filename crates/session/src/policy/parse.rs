@@ -1,8 +1,8 @@
 //! Reads a policy, and says where something is wrong with it.
 
 use super::{
-    AnswerKind, At, ENGINES, METRICS, Policy, PolicyError, PolicyPartner, PolicyProblem,
-    PolicyTexts,
+    AnswerKind, ENGINES, METRICS, Policy, PolicyError, PolicyPartner, PolicyProblem, PolicyTexts,
+    WithLine,
 };
 use std::io::Read;
 use std::path::Path;
@@ -179,7 +179,7 @@ impl<'a> Table<'a> {
         key: &str,
         least: u64,
         most: u64,
-    ) -> Result<Option<At<T>>, PolicyError> {
+    ) -> Result<Option<WithLine<T>>, PolicyError> {
         let value = self.get(key);
         value.map(|value| value.number(least, most)).transpose()
     }
@@ -199,14 +199,14 @@ impl<'a> Value<'a> {
         self.file.error(Some(at), Some(self.key.clone()), problem)
     }
 
-    fn at<T>(&self, value: T) -> At<T> {
-        At {
+    fn at<T>(&self, value: T) -> WithLine<T> {
+        WithLine {
             line: self.file.line(self.at),
             value,
         }
     }
 
-    fn date(&self) -> Result<At<String>, PolicyError> {
+    fn date(&self) -> Result<WithLine<String>, PolicyError> {
         let expected = "a day, as in 2027-06-30";
         let day = self.value.get_ref().as_datetime();
         let day = day.filter(|day| day.time.is_none() && day.offset.is_none());
@@ -215,7 +215,7 @@ impl<'a> Value<'a> {
         Ok(self.at(day.to_string()))
     }
 
-    fn number<T: TryFrom<u64>>(&self, least: u64, most: u64) -> Result<At<T>, PolicyError> {
+    fn number<T: TryFrom<u64>>(&self, least: u64, most: u64) -> Result<WithLine<T>, PolicyError> {
         let expected = "a whole number";
         let number = self.value.get_ref().as_integer();
         let number = number.ok_or_else(|| self.wrong(PolicyProblem::WrongType { expected }))?;
@@ -238,7 +238,7 @@ impl<'a> Value<'a> {
     }
 
     /// A list of some of these names.
-    fn known_names(&self, known: &[&'static str]) -> Result<At<Vec<String>>, PolicyError> {
+    fn known_names(&self, known: &[&'static str]) -> Result<WithLine<Vec<String>>, PolicyError> {
         self.names(known, |name| {
             let known = known.iter().find(|known| **known == name);
             known.map(|known| (*known).to_string())
@@ -250,7 +250,7 @@ impl<'a> Value<'a> {
         &self,
         known: &[&'static str],
         find: impl Fn(&str) -> Option<T>,
-    ) -> Result<At<Vec<T>>, PolicyError> {
+    ) -> Result<WithLine<Vec<T>>, PolicyError> {
         let expected = "a list of names in quotes";
         let mut names = Vec::new();
         for value in self.list(expected)? {
@@ -277,7 +277,7 @@ impl<'a> Value<'a> {
     }
 }
 
-fn partners(list: &Value<'_>) -> Result<At<Vec<PolicyPartner>>, PolicyError> {
+fn partners(list: &Value<'_>) -> Result<WithLine<Vec<PolicyPartner>>, PolicyError> {
     let expected = "a list of tables, each under [[partners]]";
     let mut partners: Vec<PolicyPartner> = Vec::new();
     for value in list.list(expected)? {

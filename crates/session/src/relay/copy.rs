@@ -27,7 +27,7 @@ pub(crate) struct CopyLimits {
 
 /// Two clients whose bytes are copied.
 #[derive(Debug)]
-pub(crate) struct Copying {
+pub(crate) struct ClientPair {
     state: Arc<State>,
     sockets: [TcpStream; 2],
 }
@@ -44,7 +44,7 @@ struct State {
     stopped: AtomicBool,
 }
 
-impl Copying {
+impl ClientPair {
     /// Starts to copy, on two threads.
     pub(crate) fn start(sockets: [TcpStream; 2], limits: CopyLimits) -> io::Result<Self> {
         let state = Arc::new(State {
@@ -93,7 +93,7 @@ impl Copying {
 }
 
 /// Closes both connections.
-impl Drop for Copying {
+impl Drop for ClientPair {
     fn drop(&mut self) {
         self.state.stopped.store(true, Ordering::Relaxed);
         for socket in &self.sockets {

@@ -67,11 +67,11 @@ struct Client {
 #[derive(Debug)]
 enum ClientState {
     Greeting(Vec<u8>),
-    Waiting(Waiting),
+    Waiting(WaitingClient),
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct WaitingClient {
     greeting: Greeting,
     /// When it was asked whether it is there, if it has not answered.
     pinged: Option<Instant>,
@@ -217,7 +217,7 @@ impl Rendezvous {
         }
         self.make_room(true, self.limits.waiting, now);
         if let Some(client) = self.clients.get_mut(&id) {
-            client.state = ClientState::Waiting(Waiting {
+            client.state = ClientState::Waiting(WaitingClient {
                 greeting,
                 pinged: None,
                 heard: now,
@@ -299,7 +299,7 @@ impl Rendezvous {
         }
     }
 
-    fn waiting(&mut self, id: u64) -> Option<&mut Waiting> {
+    fn waiting(&mut self, id: u64) -> Option<&mut WaitingClient> {
         match &mut self.clients.get_mut(&id)?.state {
             ClientState::Waiting(waiting) => Some(waiting),
             ClientState::Greeting(..) => None,

@@ -1,6 +1,6 @@
 //! The relay's sockets.
 
-use super::copy::{CopyLimits, Copying};
+use super::copy::{ClientPair, CopyLimits};
 use super::{Action, GreetingForm, PlainGreeting, Rendezvous, RendezvousLimits, Reply, Token};
 use crate::connection::is_timeout;
 use crate::throttle::{Origin, Throttle};
@@ -96,7 +96,7 @@ pub struct Relay {
     throttle: Throttle,
     rendezvous: Rendezvous,
     clients: HashMap<u64, Client>,
-    connections: Vec<(u64, Copying)>,
+    connections: Vec<(u64, ClientPair)>,
     next_number: u64,
     /// Dropped connections that were not reported, and since when they are counted.
     dropped: (u64, Instant),
@@ -256,7 +256,7 @@ impl Relay {
             return self.rendezvous.ended();
         };
         // Without threads both connections close, and both sides come again.
-        match Copying::start([host.socket, join.socket], self.limits) {
+        match ClientPair::start([host.socket, join.socket], self.limits) {
             Ok(copying) => {
                 let number = self.next_number;
                 self.next_number += 1;

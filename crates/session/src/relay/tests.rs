@@ -198,7 +198,7 @@ fn a_flood_evicts_itself() {
 
 /// What clients can do, in any order.
 #[derive(Clone, Debug)]
-enum Deed {
+enum ClientAction {
     Arrive(u8),
     Greet(usize, bool, u8),
     Pong(usize),
@@ -208,17 +208,18 @@ enum Deed {
     End,
 }
 
-fn deeds() -> impl Strategy<Value = Vec<Deed>> {
+fn deeds() -> impl Strategy<Value = Vec<ClientAction>> {
     let deed = prop_oneof![
-        any::<u8>().prop_map(|it| Deed::Arrive(it % 4)),
-        (0..40usize, any::<bool>(), 0..3u8).prop_map(|(id, host, it)| Deed::Greet(id, host, it)),
-        (0..40usize).prop_map(Deed::Pong),
-        (0..40usize).prop_map(Deed::Pong),
+        any::<u8>().prop_map(|it| ClientAction::Arrive(it % 4)),
+        (0..40usize, any::<bool>(), 0..3u8)
+            .prop_map(|(id, host, it)| ClientAction::Greet(id, host, it)),
+        (0..40usize).prop_map(ClientAction::Pong),
+        (0..40usize).prop_map(ClientAction::Pong),
         (0..40usize, prop::collection::vec(any::<u8>(), 0..50))
-            .prop_map(|(id, bytes)| Deed::Send(id, bytes)),
-        (0..40usize).prop_map(Deed::Leave),
-        (0..20_000u16).prop_map(Deed::Pass),
-        Just(Deed::End),
+            .prop_map(|(id, bytes)| ClientAction::Send(id, bytes)),
+        (0..40usize).prop_map(ClientAction::Leave),
+        (0..20_000u16).prop_map(ClientAction::Pass),
+        Just(ClientAction::End),
     ];
     prop::collection::vec(deed, 0..200)
 }
@@ -238,28 +239,28 @@ proptest! {
         for deed in deeds {
             let id = |index: usize| ids.get(index).copied().unwrap_or(u64::MAX);
             match deed {
-                Deed::Arrive(address) => ids.push(rendezvous.arrive(from(address), now)),
-                Deed::Greet(index, host, number) => {
+                ClientAction::Arrive(address) => ids.push(rendezvous.arrive(from(address), now)),
+                ClientAction::Greet(index, host, number) => {
                     let role = if host { Role::Host } else { Role::Join };
                     // A second greeting is closed as misbehaviour; it must not change the first.
                     greetings.entry(id(index)).or_insert((role, number));
                     rendezvous.receive(id(index), &greeting(role, number), now);
                 }
-                Deed::Pong(index) => {
+                ClientAction::Pong(index) => {
                     rendezvous.receive(id(index), &[PONG], now);
                     unanswered.entry(id(index)).and_modify(|it| *it = it.saturating_sub(1));
                 }
-                Deed::Send(index, bytes) => {
+                ClientAction::Send(index, bytes) => {
                     // Bytes before a greeting make another greeting of it.
                     greetings.entry(id(index)).or_insert((Role::Host, u8::MAX));
                     rendezvous.receive(id(index), &bytes, now);
                 }
-                Deed::Leave(index) => rendezvous.gone(id(index), now),
-                Deed::Pass(milliseconds) => {
+                ClientAction::Leave(index) => rendezvous.gone(id(index), now),
+                ClientAction::Pass(milliseconds) => {
                     now += Duration::from_millis(milliseconds.into());
                     rendezvous.tick(now);
                 }
-                Deed::End => {
+                ClientAction::End => {
                     rendezvous.ended();
                     connected = connected.saturating_sub(1);
                 }

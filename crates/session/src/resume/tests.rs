@@ -6,34 +6,34 @@ use veilpath_protocol::{Answer, Engine, PairRule, Reveal, RevealTo};
 
 /// What one side has of one pair.
 #[derive(Clone, Copy, Debug, Default)]
-struct Has {
+struct StoredParts {
     answer: bool,
     half: Option<u64>,
     sent: bool,
 }
 
-const NOTHING: Has = Has {
+const NOTHING: StoredParts = StoredParts {
     answer: false,
     half: None,
     sent: false,
 };
 
-fn half(run: u64) -> Has {
-    Has {
+fn half(run: u64) -> StoredParts {
+    StoredParts {
         half: Some(run),
         ..NOTHING
     }
 }
 
-fn sent(run: u64) -> Has {
-    Has {
+fn sent(run: u64) -> StoredParts {
+    StoredParts {
         sent: true,
         ..half(run)
     }
 }
 
-fn done(run: u64) -> Has {
-    Has {
+fn done(run: u64) -> StoredParts {
+    StoredParts {
         answer: true,
         ..sent(run)
     }
@@ -52,7 +52,7 @@ fn spec(to: RevealTo) -> Spec {
     spec
 }
 
-fn journal(has: &[Has]) -> Journal {
+fn journal(has: &[StoredParts]) -> Journal {
     let mut journal = Journal::in_memory([1; 32], has.len(), Reveal::Score);
     for (pair, has) in has.iter().enumerate() {
         if let Some(run) = has.half {
@@ -70,13 +70,13 @@ fn journal(has: &[Has]) -> Journal {
 }
 
 /// The plans of both sides.
-fn plans(to: RevealTo, host: &[Has], join: &[Has]) -> [Resume; 2] {
+fn plans(to: RevealTo, host: &[StoredParts], join: &[StoredParts]) -> [Resume; 2] {
     let spec = spec(to);
     let pairs = vec![(0, 0); host.len()];
     let cells = vec![1; host.len()];
     let (left, right) = memory_pair();
     std::thread::scope(|scope| {
-        let side = |role, has: &[Has], mut channel| {
+        let side = |role, has: &[StoredParts], mut channel| {
             let agreed = AgreedPairs {
                 role,
                 spec: &spec,
@@ -93,7 +93,7 @@ fn plans(to: RevealTo, host: &[Has], join: &[Has]) -> [Resume; 2] {
 }
 
 /// The plan, which both sides must share.
-fn plan(to: RevealTo, host: &[Has], join: &[Has]) -> Resume {
+fn plan(to: RevealTo, host: &[StoredParts], join: &[StoredParts]) -> Resume {
     let [a, b] = plans(to, host, join);
     let key = |plan: &Resume| {
         (

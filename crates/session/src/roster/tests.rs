@@ -30,8 +30,8 @@ fn parties() -> (Identity, Identity, Parties) {
     (a, b, parties)
 }
 
-fn announced(roster: &Roster, pad_to: Option<u32>) -> Announced {
-    Announced {
+fn announced(roster: &Roster, pad_to: Option<u32>) -> AnnouncedRoster {
+    AnnouncedRoster {
         scanpaths: roster.len() as u64,
         letters: roster.lengths().sum(),
         id_bytes: roster.id_bytes(),
@@ -87,7 +87,7 @@ fn rosters_are_sent_in_parts_and_must_be_as_announced() {
         (700, 2100, 699_999, false),
         (700, 2100, 700_001, false),
     ] {
-        let announced = Announced {
+        let announced = AnnouncedRoster {
             scanpaths,
             letters,
             id_bytes,

@@ -124,7 +124,7 @@ fn letters(number: usize) -> [u16; 4] {
 }
 
 /// How a session ended.
-struct Ended {
+struct SessionEnd {
     victim: Option<SessionError>,
     attacker: Option<SessionError>,
     /// The agreement and the tag of the computation, if the two sides have agreed.
@@ -233,7 +233,7 @@ impl World {
     }
 
     /// One session.
-    fn attack(&self, attempt: &Attempt<'_>) -> Ended {
+    fn attack(&self, attempt: &Attempt<'_>) -> SessionEnd {
         let timeouts = Timeouts::new(Duration::from_secs(20), Duration::from_secs(10));
         let listener = Listener::bind("127.0.0.1:0").unwrap();
         // With different plans each side may wait for the other.
@@ -302,7 +302,7 @@ impl World {
             Role::Join => (host.err(), join.err()),
             Role::Host => (join.err(), host.err()),
         };
-        Ended {
+        SessionEnd {
             victim,
             attacker,
             agreed: agreed.into_inner().unwrap(),

@@ -124,7 +124,7 @@ impl Session {
         if proposal.spec.encoding.is_empty() {
             proposal.spec.encoding = theirs.encoding.clone();
         }
-        let announced = roster::Announced {
+        let announced = roster::AnnouncedRoster {
             scanpaths: theirs.scanpaths,
             letters: theirs.letters,
             id_bytes: theirs.id_bytes,

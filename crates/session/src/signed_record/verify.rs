@@ -95,7 +95,7 @@ pub enum RecordProblem {
     #[error("it belongs to another record: its owner is {0}")]
     OtherOwner(Fingerprint),
     /// It is incomplete.
-    #[error("it is incomplete: a crash or somebody cut it off; the next session replaces it")]
+    #[error("it is incomplete: a crash or a person cut it off; the next session replaces it")]
     Incomplete,
 }
 

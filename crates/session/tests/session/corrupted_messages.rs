@@ -20,7 +20,7 @@ use veilpath_protocol::{
     Spec,
 };
 use veilpath_session::ChecksummedChannel;
-use wire::{Counted, DAMAGES, Damage, End, Fault};
+use wire::{DAMAGES, Damage, Fault, MessageCounter, WireEnd};
 
 /// No case may take longer; an honest run takes milliseconds.
 const HANG: Duration = Duration::from_secs(60);
@@ -122,7 +122,7 @@ impl Case {
         &self,
         side: usize,
         checksummed: bool,
-        end: End,
+        end: WireEnd,
     ) -> (Result<Vec<Answer>, ProtocolError>, usize) {
         let role = [Role::Host, Role::Join][side];
         let own: Vec<&Scanpath> = self.scanpaths[side].iter().collect();
@@ -134,7 +134,7 @@ impl Case {
         let pairs = [(0, 0), (0, 1), (1, 0), (1, 1)];
         let job = Job::new(&self.spec, role, &own, lengths.len(), &pairs).unwrap();
         let job = job.with_peer_lengths(&lengths).unwrap();
-        let (mut channel, count) = Counted::new(end);
+        let (mut channel, count) = MessageCounter::new(end);
         let ran = match checksummed {
             true => self
                 .spec

@@ -66,7 +66,7 @@ struct Case {
 }
 
 /// A comparison.
-struct Ran {
+struct ComparisonRun {
     /// From the first connection attempt to the outcomes of both sides.
     took: Duration,
     /// What the joining side expected, and what it got.
@@ -78,7 +78,7 @@ fn paillier(size: KeySize) -> Engine {
     Engine::Paillier(PaillierOptions::new(size, true).unwrap())
 }
 
-fn compare(case: Case) -> Ran {
+fn compare(case: Case) -> ComparisonRun {
     let cohort = |step: u16| Cohort {
         alphabet: Alphabet::letters(52).unwrap(),
         encoding: Encoding::default(),
@@ -158,7 +158,7 @@ fn compare(case: Case) -> Ran {
         run(Role::Host, channel, alice, peer);
         joining.join().unwrap()
     });
-    Ran {
+    ComparisonRun {
         took: start.elapsed(),
         estimate,
         outcome,
@@ -180,7 +180,7 @@ fn is_met(size: KeySize, length: u16, round_trips: u32) -> bool {
         round_trip,
     };
     let here = compare(case(Duration::ZERO)).took;
-    let Ran {
+    let ComparisonRun {
         took: there,
         outcome,
         ..
@@ -221,7 +221,7 @@ fn is_estimated(cases: &[(Engine, u16, u16, u64)]) {
             round_trip: Duration::from_millis(milliseconds),
         };
         let is_met = |_| {
-            let Ran {
+            let ComparisonRun {
                 estimate, outcome, ..
             } = compare(case);
             let cost = outcome.cost;

@@ -98,9 +98,9 @@ struct World {
 }
 
 /// Counts pairs, and is slow.
-struct Slow<'a>(&'a World);
+struct SlowObserver<'a>(&'a World);
 
-impl Observer for Slow<'_> {
+impl Observer for SlowObserver<'_> {
     fn scored(&self, pair: usize, _: Answer) {
         self.0.computed.fetch_add(1, Ordering::SeqCst);
         if pair == 0 {
@@ -177,7 +177,7 @@ impl World {
         };
         let ended = session
             .agree(proposal, Some(&self.state_dir("host")), &mut |_| ())
-            .and_then(|agreed| agreed.run(&Slow(self)));
+            .and_then(|agreed| agreed.run(&SlowObserver(self)));
         self.working.fetch_sub(1, Ordering::SeqCst);
         ended.map(|_| ())
     }

@@ -5,7 +5,7 @@ use crate::http::Running;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
-use veilpath_ui::{Linger, ServerOptions};
+use veilpath_ui::{IdleTimeouts, ServerOptions};
 
 fn with(headers: &[String], name: &str, value: Option<&str>) -> Vec<String> {
     let kept = headers.iter();
@@ -296,19 +296,19 @@ fn hostile_names_and_contents_are_data() {
 
 #[test]
 fn a_server_without_a_page_ends() {
-    let linger = Linger {
+    let idle_timeouts = IdleTimeouts {
         first: Duration::from_millis(300),
         after: Duration::from_millis(100),
     };
     let server = Running::start(ServerOptions {
-        linger,
+        idle_timeouts,
         ..ServerOptions::default()
     });
     server.thread.join().unwrap().unwrap();
 
     // With a page it goes on; when that is closed, it ends.
     let server = Running::start(ServerOptions {
-        linger,
+        idle_timeouts,
         ..ServerOptions::default()
     });
     let mut page = TcpStream::connect(("127.0.0.1", server.port)).unwrap();

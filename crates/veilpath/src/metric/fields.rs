@@ -35,7 +35,7 @@ impl fmt::Display for MetricField {
 impl fmt::Display for NoEffectReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            NoEffectReason::FixedCosts => "the costs of levenshtein are fixed; those of needleman-wunsch are not",
+            NoEffectReason::FixedCosts => "the costs of levenshtein are fixed; those of needleman-wunsch can be set",
             NoEffectReason::GapAndBothCosts => {
                 "it is short for insert and delete, and both of these are given"
             }

@@ -28,7 +28,7 @@ pub struct MeasureOptions {
     pub rounded: bool,
     /// What the result is divided by.
     pub divide_by: Option<DivideBy>,
-    /// Letters of a sequence.
+    /// Letters in a sequence.
     pub window: Option<u32>,
     /// The grid over the screen to whose cells fixations are rounded; `None`: compared as they are, in the clear only.
     pub fixation_grid: Option<Grid>,

@@ -3,7 +3,7 @@
 use super::sample::{GroupNames, Sample};
 use super::{StatsError, StatsOptions};
 use veilpath_protocol::Interval;
-use veilpath_statistics::{Coins, Drawn, percentile_interval};
+use veilpath_statistics::{Coins, DrawCounts, percentile_interval};
 
 /// Which of several uses of a seed this is.
 const PURPOSE: u64 = 1;
@@ -54,18 +54,18 @@ impl Strata {
         }
     }
 
-    fn draw(&self, coins: &Coins, index: u64) -> Result<[Drawn; 2], StatsError> {
+    fn draw(&self, coins: &Coins, index: u64) -> Result<[DrawCounts; 2], StatsError> {
         let draws = coins.draws(index, &self.lists);
         if self.is_pool {
-            let drawn = Drawn::new(self.sizes[0], &draws)?;
+            let drawn = DrawCounts::new(self.sizes[0], &draws)?;
             return Ok([drawn.clone(), drawn]);
         }
         let (first, second): (Vec<usize>, Vec<usize>) =
             draws.into_iter().partition(|&it| it < self.sizes[0]);
         let second: Vec<usize> = second.into_iter().map(|it| it - self.sizes[0]).collect();
         Ok([
-            Drawn::new(self.sizes[0], &first)?,
-            Drawn::new(self.sizes[1], &second)?,
+            DrawCounts::new(self.sizes[0], &first)?,
+            DrawCounts::new(self.sizes[1], &second)?,
         ])
     }
 }
@@ -91,7 +91,7 @@ impl Bootstrap {
         &self,
         strata: &Strata,
         count: usize,
-        statistics: impl Fn([&Drawn; 2]) -> Vec<Option<f64>>,
+        statistics: impl Fn([&DrawCounts; 2]) -> Vec<Option<f64>>,
     ) -> Result<Vec<Option<Interval>>, StatsError> {
         let coins = Coins::of_number(self.seed, PURPOSE);
         let mut numbers = vec![Vec::new(); count];

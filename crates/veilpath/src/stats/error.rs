@@ -27,7 +27,7 @@ pub enum StatsError {
     },
     /// Neither one result nor three.
     #[error(
-        "this needs one result, or three: one within each of two cohorts, and one between them (given: {found})"
+        "give one result, or three: one within each of two cohorts, and one between them ({found} were given)"
     )]
     NumberOfResults {
         /// How many there are.

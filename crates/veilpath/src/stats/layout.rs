@@ -2,7 +2,8 @@
 
 use super::StatsError;
 use veilpath_statistics::{
-    CrossMatrix, Drawn, PairMatrix, ParticipantPairs, Participants, PooledPairs, StatisticsError,
+    CrossMatrix, DrawCounts, PairMatrix, ParticipantPairs, Participants, PooledPairs,
+    StatisticsError,
 };
 
 /// Which pair of participants each pair of scanpaths belongs to.
@@ -69,13 +70,15 @@ impl Matrix {
     /// The mean over drawn participants, of pairs for which `take` is true.
     pub(super) fn drawn_mean(
         &self,
-        [rows, columns]: [&Drawn; 2],
+        [rows, columns]: [&DrawCounts; 2],
         unit: f64,
         take: impl Fn(usize, usize) -> bool,
     ) -> Option<f64> {
         match self {
             Matrix::Pool(matrix) => rows.mean_of_pairs(matrix, unit, take),
-            Matrix::Cross(matrix) => Drawn::mean_of_cross_pairs(rows, columns, matrix, unit, take),
+            Matrix::Cross(matrix) => {
+                DrawCounts::mean_of_cross_pairs(rows, columns, matrix, unit, take)
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ use veilpath_protocol::{
     StimulusMeans,
 };
 use veilpath_statistics::{
-    Drawn, MeanSum, group_sums, histogram as count_bins, histogram_edges, mean, means_by_key,
+    DrawCounts, MeanSum, group_sums, histogram as count_bins, histogram_edges, mean, means_by_key,
 };
 
 /// The mean over all pairs of scanpaths, and over those of each stimulus where there are several.
@@ -48,7 +48,7 @@ fn drawn_means(
     sample: &Sample<'_>,
     values: &[i64],
     unit: f64,
-    [rows, columns]: [&Drawn; 2],
+    [rows, columns]: [&DrawCounts; 2],
 ) -> Vec<Option<f64>> {
     let mut sums = vec![(0_i128, 0_u64); sample.stimuli.len() + 1];
     for (pair, &value) in sample.pairs.iter().zip(values) {

@@ -5,7 +5,7 @@ use super::bootstrap::{Bootstrap, Strata};
 use super::permutation::Permutations;
 use super::sample::{GroupNames, Sample};
 use veilpath_protocol::{GroupAnswer, NearestLabel, NearestLabels, NearestRate};
-use veilpath_statistics::{Coins, Confusion, Drawn, majority, nearest, p_value};
+use veilpath_statistics::{Coins, Confusion, DrawCounts, majority, nearest, p_value};
 
 /// Which of several uses of a seed this is.
 const PURPOSE: u64 = 2;
@@ -107,7 +107,7 @@ fn permuted(coins: &Coins, index: u64, is_pool: bool, of: [&[usize]; 2]) -> [Vec
 }
 
 /// The rate among the scanpaths of drawn participants.
-fn drawn_rate(queries: &[Query], pairs: &[[usize; 2]], drawn: &Drawn) -> Option<f64> {
+fn drawn_rate(queries: &[Query], pairs: &[[usize; 2]], drawn: &DrawCounts) -> Option<f64> {
     let (mut right, mut total) = (0, 0);
     for (query, [own, given]) in queries.iter().zip(pairs) {
         let times = u64::from(drawn.times()[query.participant]);

@@ -50,7 +50,7 @@ pub(super) fn of_groups(
     let interval = contrast(bootstrap, &strata, &scores.matrix, scores.unit, same)?;
     Ok(answer(
         sample,
-        Words {
+        TestWording {
             question: "Are participants of the same group more alike than participants of different groups?",
             kind: "groups",
             groups: groups.names.clone(),
@@ -101,7 +101,7 @@ pub(super) fn of_sites(
     let interval = contrast(bootstrap, &strata, &Matrix::Pool(values), unit, same)?;
     Ok(answer(
         between,
-        Words {
+        TestWording {
             question: "Are participants of the same site more alike than participants of different sites?",
             kind: "sites",
             groups: between.outcome.names.to_vec(),
@@ -139,7 +139,7 @@ fn contrast(
     Ok(intervals.pop().flatten())
 }
 
-struct Words {
+struct TestWording {
     question: &'static str,
     /// What participants have in common.
     kind: &'static str,
@@ -148,7 +148,7 @@ struct Words {
 
 fn answer(
     sample: &Sample<'_>,
-    words: Words,
+    words: TestWording,
     result: &TestResult,
     unit: f64,
     interval: Option<Interval>,

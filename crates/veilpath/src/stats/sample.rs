@@ -290,13 +290,13 @@ fn column(outcome: &Outcome, name: Option<&str>) -> Option<usize> {
 }
 
 /// The pairs that were found, with indices into the scanpaths of the outcome.
-struct Found {
+struct FoundPairs {
     pairs: BTreeMap<(usize, usize), (f64, u32, Option<String>)>,
     missing: usize,
 }
 
-fn collect(outcome: &Outcome, column: usize, stimuli: &[String]) -> Found {
-    let mut found = Found {
+fn collect(outcome: &Outcome, column: usize, stimuli: &[String]) -> FoundPairs {
+    let mut found = FoundPairs {
         pairs: BTreeMap::new(),
         missing: 0,
     };
@@ -328,7 +328,7 @@ fn collect(outcome: &Outcome, column: usize, stimuli: &[String]) -> Found {
     found
 }
 
-impl Found {
+impl FoundPairs {
     fn into_sample<'a>(self, outcome: &'a Outcome, output: &'a Output) -> Sample<'a> {
         let used = |indices: BTreeSet<usize>| indices.into_iter().collect::<Vec<usize>>();
         let [mut first, mut second] = [BTreeSet::new(), BTreeSet::new()];

@@ -47,7 +47,7 @@ pub const MAX_GROUPS: usize = PLACES;
 pub struct LifelikeOptions {
     /// Who looks.
     pub viewers: Viewers,
-    /// How much the groups differ: 0 for not at all, 1 for different favourite places.
+    /// How much the groups differ: 0 for not at all, 1 for entirely different favourite places.
     pub difference: f64,
     /// How many stimuli everybody looks at.
     pub stimuli: u32,
@@ -132,7 +132,7 @@ pub struct FixationTable {
 }
 
 /// One fixation of a participant.
-struct Viewed<'a> {
+struct ViewedFixation<'a> {
     participant: &'a str,
     group: Option<&'a str>,
     stimulus: &'a str,
@@ -270,14 +270,14 @@ impl LifelikeOptions {
     }
 
     /// Passes on every fixation of everybody.
-    fn simulate(&self, mut rng: ChaCha20Rng, mut each: impl FnMut(&Viewed<'_>)) {
+    fn simulate(&self, mut rng: ChaCha20Rng, mut each: impl FnMut(&ViewedFixation<'_>)) {
         let stimuli: Vec<Vec<(f64, f64)>> = (0..self.stimuli).map(|_| places(&mut rng)).collect();
         for (participant, group) in self.viewers.people() {
             let weights = weights(&mut rng, group, self.difference);
             for (number, places) in stimuli.iter().enumerate() {
                 let stimulus = numbered("scene-", number + 1, stimuli.len());
                 let each = |x, y, duration_ms| {
-                    each(&Viewed {
+                    each(&ViewedFixation {
                         participant: &participant,
                         group: self.viewers.group(group),
                         stimulus: &stimulus,
@@ -314,8 +314,8 @@ fn view(
         last = Some(nearest(places, centre));
         let inside = |fraction: f64| fraction.clamp(0.001, 0.999);
         let duration_ms = dwell(rng).min(left_ms);
-        let x = SCREEN.0 * inside(centre.0 + spread * bell(rng));
-        let y = SCREEN.1 * inside(centre.1 + spread * bell(rng));
+        let x = SCREEN.0 * inside(centre.0 + spread * nearly_normal(rng));
+        let y = SCREEN.1 * inside(centre.1 + spread * nearly_normal(rng));
         each(x, y, duration_ms);
         // A saccade also takes time.
         left_ms -= duration_ms + 40.0;
@@ -367,12 +367,12 @@ fn nearest(places: &[(f64, f64)], to: (f64, f64)) -> usize {
 }
 
 /// Nearly normal, with variance 1: the sum of twelve uniform numbers.
-fn bell(rng: &mut ChaCha20Rng) -> f64 {
+fn nearly_normal(rng: &mut ChaCha20Rng) -> f64 {
     (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0
 }
 
 /// A fixation's duration in milliseconds: at least 100, 260 on average, with a long tail.
 fn dwell(rng: &mut ChaCha20Rng) -> f64 {
-    let (x, y) = (bell(rng), bell(rng));
+    let (x, y) = (nearly_normal(rng), nearly_normal(rng));
     100.0 + 80.0 * (x * x + y * y)
 }

@@ -23,12 +23,12 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct AuditArgs {
     #[command(subcommand)]
-    what: What,
+    what: AuditCommand,
 }
 
 #[cfg(feature = "audit")]
 #[derive(Debug, clap::Subcommand)]
-enum What {
+enum AuditCommand {
     /// Measure how many of the other side's letters a curious host can guess
     Leakage(leakage::LeakageArgs),
     /// Measure how many comparisons reconstruct a scanpath
@@ -39,8 +39,8 @@ enum What {
 #[cfg(feature = "audit")]
 pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
     match &args.what {
-        What::Leakage(args) => leakage::run(args),
-        What::Reconstruct(args) => reconstruct::run(args),
+        AuditCommand::Leakage(args) => leakage::run(args),
+        AuditCommand::Reconstruct(args) => reconstruct::run(args),
     }
 }
 

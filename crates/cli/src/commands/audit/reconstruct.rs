@@ -17,7 +17,7 @@ Examples:
   veilpath audit reconstruct --length 4 --rounds 1 --reveal threshold:2 --metric needleman-wunsch
 
 The partner follows the protocol, but makes up its cohort. Each attack reconstructs random scanpaths from the answers, and a \
-scanpath counts only if everything is right that the metric depends on: every letter, or for some measures less. Without options about the metric, a list of usual metrics is measured. MultiMatch and SubsMatch are not among them, because \
+scanpath counts only if everything that the metric depends on is right: every letter or, for some measures, less. Without options about the metric, a list of common metrics is measured. MultiMatch and SubsMatch are not among them, because \
 no private engine computes them. \
 \"letter by letter\" chooses all of its scanpaths in advance; the other attacks choose each one after the previous answer. \
 Another attack might need fewer comparisons, but none needs fewer than the bound on average, even if it adapts or cheats: \
@@ -52,7 +52,7 @@ pub(crate) struct ReconstructArgs {
     )]
     reveal: Vec<Reveal>,
 
-    /// The partner does not see the lengths, and finds them out first
+    /// Hide the lengths from the partner, which finds them out first
     #[arg(long)]
     hidden_lengths: bool,
 

@@ -20,7 +20,7 @@ Examples:
   veilpath bench cell --engine plain --seconds 0.2 --metric multimatch
   veilpath bench cell --engine plain --seconds 0.2 --metric scasim --length 50 --format json
 
-Fixations are on a screen of 1920 x 1080 pixels, 53 x 30 cm large and 60 cm away. Both parties run on this machine, share its cores and talk over TLS. The time per cell is wall-clock time while the middle \
+Fixations are on a screen of 1920 x 1080 pixels and 53 x 30 cm, 60 cm away. Both parties run on this machine, share its cores and talk over TLS. The time per cell is wall-clock time while the middle \
 half of all cells is filled. It does not include keys, tables, the host's substitution costs, or the start and the end, when \
 few comparisons are running. The time of a party is the CPU time of its work on all cores; \"cores used\" is the average number \
 of cores that the process kept busy. The ratio is to one GMP powm; \"if alone\" is what the ratio would be on an otherwise idle \

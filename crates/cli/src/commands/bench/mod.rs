@@ -24,11 +24,11 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct BenchArgs {
     #[command(subcommand)]
-    what: What,
+    what: BenchCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum BenchCommand {
     /// Measure the time and traffic of one matrix cell while many comparisons run at once
     Cell(cell::CellArgs),
     /// Count the cells to choose from while a matrix is filled in a random order
@@ -58,13 +58,13 @@ enum Format {
 /// Measures, and prints the report.
 pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     match &args.what {
-        What::Cell(args) => cell::run(args),
-        What::Candidates(args) => candidates::run(args),
-        What::Groups(args) => groups::run(args),
-        What::Network(args) => network::run(args),
-        What::NetworkProcess => network::run_process(),
-        What::Paillier(args) => paillier::run(args),
-        What::Paper(args) => paper::run(args),
+        BenchCommand::Cell(args) => cell::run(args),
+        BenchCommand::Candidates(args) => candidates::run(args),
+        BenchCommand::Groups(args) => groups::run(args),
+        BenchCommand::Network(args) => network::run(args),
+        BenchCommand::NetworkProcess => network::run_process(),
+        BenchCommand::Paillier(args) => paillier::run(args),
+        BenchCommand::Paper(args) => paper::run(args),
     }
 }
 

@@ -13,7 +13,7 @@ pub(super) struct GazeArgs {
     #[arg(long, value_enum, value_name = "HOW")]
     detect: Option<DetectorName>,
 
-    /// With ivt: the speed from which a sample is part of a saccade, per second, as in 30deg or 1200px [default: 20deg]
+    /// With ivt: samples at this speed or above belong to a saccade; per second, as in 30deg or 1200px [default: 20deg]
     #[arg(long, value_name = "SPEED", value_parser = speed)]
     velocity: Option<ScreenLength>,
 

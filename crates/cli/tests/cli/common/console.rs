@@ -18,7 +18,7 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test's helpers may fail the test
 
 use crate::common::pair::Running;
-use crate::common::{Folder, Ran, root};
+use crate::common::{Folder, RunOutput, root};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -121,13 +121,13 @@ pub(crate) fn words(line: &str) -> Vec<String> {
 }
 
 /// Where the commands of one document run.
-pub(crate) struct Desk {
+pub(crate) struct DocumentRunner {
     folder: Folder,
     fingerprints: HashMap<String, String>,
     coins: Option<String>,
 }
 
-impl Desk {
+impl DocumentRunner {
     pub(crate) fn new() -> Self {
         Self {
             folder: Folder::new(),
@@ -223,7 +223,7 @@ impl Desk {
             _ if is_skipped(&step.command) => return Ok(()),
             (["veilpath", ..], None) => {
                 let output = self.veilpath(step, &words[1..]).output().unwrap();
-                let ran = Ran::from(step.command.clone(), output);
+                let ran = RunOutput::from(step.command.clone(), output);
                 if short.get(1) == Some(&"identity") && ran.code == 0 {
                     let fingerprint = ran.stdout.trim().to_string();
                     self.fingerprints.insert(step.who.clone(), fingerprint);
@@ -280,7 +280,7 @@ impl Desk {
         self.coins = self.written_coins(host).or(self.coins.take());
         for (step, ended, shown) in ended {
             let stderr = ended.stderr.replace(&address, &shown);
-            compare(step, &Ran { stderr, ..ended })?;
+            compare(step, &RunOutput { stderr, ..ended })?;
         }
         Ok(())
     }
@@ -296,7 +296,7 @@ impl Desk {
 }
 
 /// Compares the output of a command with the document.
-fn compare(step: &Step, ran: &Ran) -> Result<(), String> {
+fn compare(step: &Step, ran: &RunOutput) -> Result<(), String> {
     let fails = step
         .shown
         .first()

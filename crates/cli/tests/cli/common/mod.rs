@@ -45,21 +45,21 @@ impl Folder {
     }
 
     /// Runs `veilpath` with these arguments.
-    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
+    pub(crate) fn run(&self, arguments: &[&str]) -> RunOutput {
         let output = self.command(arguments).output().unwrap();
-        Ran::from(arguments.join(" "), output)
+        RunOutput::from(arguments.join(" "), output)
     }
 }
 
 /// The exit code and output of a run.
-pub(crate) struct Ran {
+pub(crate) struct RunOutput {
     pub(crate) call: String,
     pub(crate) code: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
-impl Ran {
+impl RunOutput {
     pub(crate) fn from(call: String, output: Output) -> Self {
         Self {
             call,

@@ -1,7 +1,7 @@
 //! Two institutions on this machine: each with its own identity, and the two commands run as real processes.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test's helpers may fail the test
 
-use crate::common::{Folder, Ran};
+use crate::common::{Folder, RunOutput};
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::JoinHandle;
@@ -140,7 +140,7 @@ impl Pair {
     }
 
     /// Runs both sides with shared arguments and their own.
-    pub(crate) fn run(&self, both: &[&str], host: &[&str], join: &[&str]) -> [Ran; 2] {
+    pub(crate) fn run(&self, both: &[&str], host: &[&str], join: &[&str]) -> [RunOutput; 2] {
         let host = self.host(&[both, host].concat());
         let address = host.address.clone().unwrap_or_else(|| "127.0.0.1:1".into());
         let join = self.join(&address, &[both, join].concat());
@@ -218,7 +218,7 @@ impl Running {
     }
 
     /// Waits for the process to end; fails after [`LONGEST`].
-    pub(crate) fn end(mut self) -> Ran {
+    pub(crate) fn end(mut self) -> RunOutput {
         let deadline = Instant::now() + LONGEST;
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
@@ -235,7 +235,7 @@ impl Running {
             stdout: self.stdout.take().unwrap().join().unwrap(),
             stderr: self.stderr.take().unwrap().join().unwrap().into_bytes(),
         };
-        Ran::from(self.call.clone(), output)
+        RunOutput::from(self.call.clone(), output)
     }
 
     /// Whether it ends within this time.

@@ -73,7 +73,7 @@ impl<'a, R: Read> Variables<'a, R> {
         }
         if !header.starts_with(MAGIC) || header.len() < HEADER_BYTES {
             return error(
-                "this is no MATLAB file of level 5, or it is cut",
+                "this is not a level 5 MATLAB file, or it is truncated",
                 "in MATLAB, load it and save it again with save('file.mat', ..., '-v7')",
             );
         }
@@ -100,7 +100,7 @@ impl<'a, R: Read> Variables<'a, R> {
                 Ok(None) => return Ok(None),
                 Err(Fault::Io(error)) => {
                     return Err(self.error(&match error.kind() {
-                        io::ErrorKind::UnexpectedEof => "it breaks off".to_string(),
+                        io::ErrorKind::UnexpectedEof => "it is truncated".to_string(),
                         io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
                             "its compressed data are damaged".to_string()
                         }
@@ -233,7 +233,7 @@ fn sub_element(reader: &mut impl Read, limit: usize) -> Result<(u32, Vec<u8>), F
     }
     let size = word(&tag, 4)? as usize;
     if size > limit {
-        return Err(Fault::Content("an element is larger than it can be"));
+        return Err(Fault::Content("an element is larger than the file allows"));
     }
     let mut content = Vec::new();
     reader.take(size as u64).read_to_end(&mut content)?;

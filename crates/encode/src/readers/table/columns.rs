@@ -12,7 +12,7 @@ use crate::{ColumnRole, ColumnRoles, Columns, EncodeField, ReadError, ReadOption
 pub(super) struct Layout {
     pub(super) x: usize,
     pub(super) y: usize,
-    pub(super) place: Place,
+    pub(super) place: CoordinateHint,
     /// Where an event ends, in a table that says where it starts.
     pub(super) end_point: Option<(usize, usize)>,
     pub(super) duration: Option<usize>,
@@ -32,7 +32,7 @@ pub(super) struct Layout {
 
 /// What the names of the coordinates say about them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum CoordinateHint {
     /// Nothing.
     Plain,
     /// Longitude and latitude.
@@ -61,7 +61,7 @@ impl Layout {
         // A mapping of one's own says nothing about what the coordinates are.
         let place = match pair {
             Some((pair_x, pair_y, place)) if (pair_x, pair_y) == (x, y) => place,
-            _ => Place::Plain,
+            _ => CoordinateHint::Plain,
         };
         Ok(Self {
             x,
@@ -226,7 +226,7 @@ struct Names(Vec<String>);
 
 impl Names {
     fn of(columns: &Columns) -> Self {
-        let bare = |name: &String| squeezed(&split_unit(name).0);
+        let bare = |name: &String| normalised_name(&split_unit(name).0);
         Self(columns.names().iter().map(bare).collect())
     }
 
@@ -252,7 +252,7 @@ impl Names {
             .collect()
     }
 
-    fn place(&self) -> Option<(usize, usize, Place)> {
+    fn place(&self) -> Option<(usize, usize, CoordinateHint)> {
         PLACES
             .iter()
             .find_map(|&(x, y, place)| Some((self.position(x)?, self.position(y)?, place)))
@@ -260,7 +260,7 @@ impl Names {
 }
 
 /// A name without capitals and without the signs between its words.
-pub(super) fn squeezed(name: &str) -> String {
+pub(super) fn normalised_name(name: &str) -> String {
     name.chars()
         .filter(|sign| !matches!(sign, ' ' | '_' | '.' | '-'))
         .flat_map(char::to_lowercase)
@@ -327,8 +327,8 @@ fn check_mapping(columns: &Columns, options: &ReadOptions) -> Result<(), ReadErr
     {
         None => Ok(()),
         Some(key) => Err(columns
-            .error(format!("\"{key}\" is not a column that a table can have"))
-            .with_remedy(format!("columns to name are {}", ours.join(", ")))
+            .error(format!("\"{key}\" is not a known column"))
+            .with_remedy(format!("the known columns are {}", ours.join(", ")))
             .with_fields(&[EncodeField::Columns])),
     }
 }
@@ -376,10 +376,10 @@ mod tests {
         assert_eq!((viewer.x, viewer.y, viewer.duration), (2, 3, Some(4)));
         assert_eq!((viewer.participant, viewer.aoi), (Some(0), Some(5)));
         let pupil = layout("norm_pos_x,norm_pos_y,confidence,timestamp");
-        assert_eq!(pupil.place, Place::PupilNorm);
+        assert_eq!(pupil.place, CoordinateHint::PupilNorm);
         assert!(!pupil.has_durations());
         assert!(layout("lon;lat;onset;end").has_durations());
-        assert_eq!(layout("lon;lat;onset;end").place, Place::Globe);
+        assert_eq!(layout("lon;lat;onset;end").place, CoordinateHint::Globe);
         // Pairs stay together.
         let pair = layout("x,start_x,start_y,duration_ms");
         assert_eq!((pair.x, pair.y, pair.duration), (1, 2, Some(3)));

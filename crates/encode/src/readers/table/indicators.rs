@@ -1,6 +1,6 @@
 //! Columns of 0 and 1 that say whether a row is a fixation, a saccade or a blink, or whether it is valid.
 
-use super::columns::{Layout, squeezed};
+use super::columns::{Layout, normalised_name};
 use super::labels::Verdict;
 use crate::{Columns, is_missing};
 
@@ -16,7 +16,7 @@ pub(super) enum Indicator {
 /// The columns whose names may mean that, apart from those that have another role.
 pub(super) fn indicators(columns: &Columns, layout: &Layout) -> Vec<(usize, Indicator)> {
     let named = |(column, name): (usize, &String)| {
-        let indicator = match squeezed(name).as_str() {
+        let indicator = match normalised_name(name).as_str() {
             "fixation" | "isfixation" | "infixation" => Indicator::Fixation,
             "saccade" | "issaccade" | "insaccade" => Indicator::Saccade,
             "blink" | "isblink" | "inblink" => Indicator::Blink,

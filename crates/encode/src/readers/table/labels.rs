@@ -3,9 +3,9 @@
 //! A column has labels when its name may mean that and its first values are words for eye movements. Other words are not
 //! guessed at: the rows are taken, and a note lists the words.
 
-use super::columns::{Layout, squeezed};
+use super::columns::{Layout, normalised_name};
 use super::indicators::{Indicator, indicators};
-use super::words::{Meaning, is_loss, meaning};
+use super::words::{LabelMeaning, is_loss, meaning};
 use crate::{
     Columns, EncodeField, EncodeNote, EventChoice, NoEffect, ReadError, ReadOptions, Row, Rows,
     Sink, is_missing,
@@ -61,7 +61,7 @@ impl EventFilter {
             Some(EventChoice::All | EventChoice::Labels(_)) => Vec::new(),
             _ => indicators(columns, layout),
         };
-        let found = Found::read(layout, &flags, first_rows)?;
+        let found = LabelValues::read(layout, &flags, first_rows)?;
         let labels = match &choice {
             Some(EventChoice::Labels(wanted)) => Some(found.with_labels(columns, layout, wanted)?),
             _ => found.known_labels(layout),
@@ -99,18 +99,18 @@ impl EventFilter {
         labels.chain(flags.map(|(column, indicator)| (indicator.name(), *column)))
     }
 
-    fn report(&self, columns: &Columns, found: &Found, sink: &mut dyn Sink) {
+    fn report(&self, columns: &Columns, found: &LabelValues, sink: &mut dyn Sink) {
         let name = |column: usize| columns.names()[column].as_str();
         let events = &[EncodeField::Events];
         if let Some((column, labels)) = &self.labels {
             let column = name(*column);
             match &self.choice {
                 Some(EventChoice::Fixations) => sink.assumed(
-                    &format!("the column \"{column}\" has labels of events; of these, fixations were taken"),
+                    &format!("the column \"{column}\" has event labels; only fixations were used"),
                     events,
                 ),
                 Some(_) => sink.assumed(
-                    &format!("the column \"{column}\" has labels of events; the requested ones were used"),
+                    &format!("the column \"{column}\" has event labels; the requested ones were used"),
                     events,
                 ),
                 None if labels.iter().any(|label| is_loss(label)) => sink.assumed(
@@ -154,7 +154,7 @@ impl EventFilter {
         let taken = match &self.choice {
             None if is_loss(label) => return Verdict::Lost,
             None | Some(EventChoice::All) => true,
-            Some(EventChoice::Fixations) => meaning(label) == Some(Meaning::Fixation),
+            Some(EventChoice::Fixations) => meaning(label) == Some(LabelMeaning::Fixation),
             Some(EventChoice::Labels(wanted)) => {
                 let position = wanted.iter().position(|wanted| is_label(wanted, label));
                 if let Some(occurred) = position.and_then(|at| self.occurred.get_mut(at)) {
@@ -198,7 +198,7 @@ impl EventFilter {
 }
 
 /// The values of the columns that may be about events, in the first rows.
-struct Found {
+struct LabelValues {
     candidates: Vec<Candidate>,
     flags: Vec<bool>,
 }
@@ -210,7 +210,7 @@ struct Candidate {
     counts: Counts,
 }
 
-impl Found {
+impl LabelValues {
     fn read(
         layout: &Layout,
         flags: &[(usize, Indicator)],
@@ -323,7 +323,8 @@ impl Counts {
         let meaning = meaning(value);
         self.values += 1;
         self.known += usize::from(meaning.is_some());
-        self.movements += usize::from(meaning.is_some_and(|meaning| meaning != Meaning::Vague));
+        self.movements +=
+            usize::from(meaning.is_some_and(|meaning| meaning != LabelMeaning::Vague));
         if self.labels.len() <= MOST_LABELS && !self.labels.contains(value) {
             self.labels.insert(value.to_string());
         }
@@ -331,7 +332,7 @@ impl Counts {
 }
 
 fn is_label(wanted: &str, label: &str) -> bool {
-    wanted.trim().eq_ignore_ascii_case(label) || squeezed(wanted) == squeezed(label)
+    wanted.trim().eq_ignore_ascii_case(label) || normalised_name(wanted) == normalised_name(label)
 }
 
 /// The user chose events, and nothing says which rows they are.
@@ -363,7 +364,7 @@ fn no_such_label(
     };
     columns
         .error(format!(
-            "no row has the label {} that was asked for",
+            "no row has the requested label {}",
             missing.join(" or ")
         ))
         .at_column(column, &columns.names()[column])

@@ -36,7 +36,7 @@ impl LikelyUnit {
                 &[CentredPixels, Screen],
             ),
             LikelyUnit::Percent => (
-                "they spread from 0 to 100, so they are probably percent of the screen",
+                "they range from 0 to 100, so they are probably percent of the screen",
                 "give that unit, or for pixels the size of the screen or stimulus",
                 &[Units, Screen],
             ),

@@ -3,7 +3,7 @@
 //!
 //! With a column for the duration, or for start and end, rows are fixations; else they are gaze samples and need a column
 //! for the time or a rate. Units come from the user, the columns' names or the first rows, in this order, and whatever is
-//! judged by the first rows is reported as assumed.
+//! judging by the first rows is reported as assumed.
 
 mod columns;
 mod indicators;
@@ -17,7 +17,7 @@ mod words;
 
 use super::common::{report_fixation, start_ms};
 use super::{
-    CALLED_AFTER_FILE, Format, SupportedOptions, called_after_file, names_found, or_file_name,
+    CALLED_AFTER_FILE, Format, SupportedOptions, named_after_file, names_found, or_file_name,
 };
 use crate::{
     Dropped, EncodeField, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Row, RowChoice,
@@ -28,7 +28,7 @@ use labels::{EventFilter, Verdict};
 use recordings::{Recordings, RowOwner};
 use units::Survey;
 
-pub(crate) use places::{coordinate_pairs, half_a_place, look_like_coordinates};
+pub(crate) use places::{coordinate_pairs, look_like_coordinates, unpaired_coordinate};
 
 /// See the module.
 pub(super) struct Table;
@@ -72,14 +72,14 @@ impl Format for Table {
         let names = or_file_name(found, &input);
         for name in layout.repeated(&columns) {
             sink.assumed(
-                &format!("the first of several columns \"{name}\" was taken"),
+                &format!("the first of several columns named \"{name}\" was used"),
                 &[EncodeField::Columns],
             );
         }
         let fixations = rows_are_fixations(&layout, options);
         if !fixations && layout.start.is_none() && options.rate_hz.is_none() {
             return Err(columns
-                .error("there is neither a duration nor a time in this table")
+                .error("this table has neither a duration nor a time")
                 .with_remedy(format!(
                     "name the column of one of them, give the sampling rate, or say that every row is a fixation; {}",
                     columns.listed()
@@ -95,7 +95,7 @@ impl Format for Table {
                 .into_iter()
                 .chain(CALLED_AFTER_FILE.iter().copied())
                 .collect();
-            sink.assumed(&called_after_file(&roles.not_used), &changed_by);
+            sink.assumed(&named_after_file(&roles.not_used), &changed_by);
         }
         sink.columns(roles);
         if layout.end_point.is_some() && fixations {
@@ -166,7 +166,7 @@ fn check_width(row: &Row<'_>, width: usize) -> Result<(), ReadError> {
         Some(column) => Err(row
             .error(column, format!("this row has more than the {width} fields of the header"))
             .with_remedy(
-                "export with decimal points, quote texts that hold commas, and leave out row names (in R: row.names = FALSE)",
+                "export with decimal points, quote texts that contain commas, and leave out row names (in R: row.names = FALSE)",
             )),
     }
 }

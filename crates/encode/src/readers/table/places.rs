@@ -1,13 +1,13 @@
 //! What may be the coordinates of a table in which none were recognised.
 
-use super::columns::{split_unit, squeezed};
+use super::columns::{normalised_name, split_unit};
 use super::vocabulary::PLACES;
 
 /// The coordinate that a table has and the one that it lacks: one of a pair is of no use without the other.
-pub(crate) fn half_a_place(names: &[&str]) -> Option<(String, &'static str)> {
+pub(crate) fn unpaired_coordinate(names: &[&str]) -> Option<(String, &'static str)> {
     let bare: Vec<String> = names
         .iter()
-        .map(|name| squeezed(&split_unit(name).0))
+        .map(|name| normalised_name(&split_unit(name).0))
         .collect();
     let has = |word: &str| bare.iter().position(|name| name == word);
     PLACES.iter().find_map(|(x, y, _)| match (has(x), has(y)) {

@@ -355,7 +355,7 @@ fn an_id_taken_from_the_file_name_is_reported() {
     let said = |text: &str, options: &ReadOptions| {
         let read = read_text(&Table, "P7.csv", text, options).unwrap();
         assert_eq!(read.recordings[0].participant, "P7");
-        assumes(&read, "called after the file")
+        assumes(&read, "named after the file")
     };
     let nobody = "x,y,duration\n0.5,0.5,200\n";
     assert!(said(nobody, &ReadOptions::default()));
@@ -398,7 +398,7 @@ fn participants_are_found_under_many_column_names() {
     // The last one may be data of the table's first row.
     assert!(assumes(
         &plain("x,y,duration,12.5\n1,1,200,3\n"),
-        "the participant is called after"
+        "the participant is named after"
     ));
 }
 

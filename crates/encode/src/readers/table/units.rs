@@ -1,7 +1,7 @@
 //! What the numbers of a generic table mean: from what the user says, else from the columns' names, else from the first
 //! rows, and then it is reported as an assumption.
 
-use super::columns::{Layout, Place, unit_in_name};
+use super::columns::{CoordinateHint, Layout, unit_in_name};
 use super::labels::{EventFilter, Verdict};
 use super::likely::LikelyUnit;
 use super::point;
@@ -155,7 +155,7 @@ pub(super) fn space(
         None => unit_by_survey(columns, layout, survey, options, sink)?,
     };
     let special = match unit {
-        CoordinateUnit::Fraction if layout.place == Place::PupilNorm => {
+        CoordinateUnit::Fraction if layout.place == CoordinateHint::PupilNorm => {
             sink.assumed(
                 "y of norm_pos points up, as in Pupil Labs' files",
                 &[EncodeField::FlipY],
@@ -222,7 +222,7 @@ pub(super) fn time_unit(
     };
     sink.assumed(
         &format!(
-            "{what} are in {}, judged by the first rows",
+            "{what} are in {}, judging by the first rows",
             unit.abbreviation()
         ),
         &[EncodeField::TimeUnit],
@@ -314,7 +314,7 @@ fn unit_by_name(
     Ok(found)
 }
 
-fn unit_of_word(word: &str, place: Place, survey: &Survey) -> Option<CoordinateUnit> {
+fn unit_of_word(word: &str, place: CoordinateHint, survey: &Survey) -> Option<CoordinateUnit> {
     match word {
         "px" | "pix" | "pixel" | "pixels" => Some(CoordinateUnit::Pixels),
         // PsychoPy calls -1 to 1 from the centre so, all others 0 to 1.
@@ -325,7 +325,7 @@ fn unit_of_word(word: &str, place: Place, survey: &Survey) -> Option<CoordinateU
             Some(CoordinateUnit::Fraction)
         }
         "%" | "percent" | "perc" | "pct" => Some(CoordinateUnit::Percent),
-        "deg" | "degree" | "degrees" | "°" if place == Place::Globe => {
+        "deg" | "degree" | "degrees" | "°" if place == CoordinateHint::Globe => {
             Some(CoordinateUnit::LonLat)
         }
         "deg" | "degree" | "degrees" | "°" | "dva" => Some(CoordinateUnit::VisualAngle),
@@ -341,16 +341,16 @@ fn unit_by_survey(
     sink: &mut dyn Sink,
 ) -> Result<CoordinateUnit, ReadError> {
     let (text, unit) = match layout.place {
-        Place::PupilNorm => return Ok(CoordinateUnit::Fraction),
+        CoordinateHint::PupilNorm => return Ok(CoordinateUnit::Fraction),
         _ if survey.looks_like_fractions() => (
             "coordinates run from 0 to 1 from the top left, as those of the first rows do",
             CoordinateUnit::Fraction,
         ),
-        Place::Globe => (
+        CoordinateHint::Globe => (
             "longitude and latitude are in degrees",
             CoordinateUnit::LonLat,
         ),
-        Place::Plain if survey.looks_centred() => {
+        CoordinateHint::Plain if survey.looks_centred() => {
             if !survey.goes_beyond_half() && sink.places_points() {
                 return Err(columns
                     .error("the coordinates are small numbers around zero, and their unit is not clear")
@@ -362,11 +362,11 @@ fn unit_by_survey(
                 CoordinateUnit::Centred,
             )
         }
-        Place::Plain if survey.looks_like_percent(options.screen) => (
+        CoordinateHint::Plain if survey.looks_like_percent(options.screen) => (
             "coordinates are percent of the screen from its top left, as those of the first rows lie between 0 and 100",
             CoordinateUnit::Percent,
         ),
-        Place::Plain => (
+        CoordinateHint::Plain => (
             "coordinates are in pixels from the top left",
             CoordinateUnit::Pixels,
         ),

@@ -1,33 +1,33 @@
-//! The words by which generic tables are understood, written as [`squeezed`](super::columns::squeezed) gives them.
+//! The words by which generic tables are understood, written as [`normalised_name`](super::columns::normalised_name) gives them.
 
-use super::columns::Place;
+use super::columns::CoordinateHint;
 
 /// Names of coordinates in pairs, so that `start_x` never meets `y`.
-pub(super) const PLACES: [(&str, &str, Place); 24] = [
-    ("x", "y", Place::Plain),
-    ("fixationx", "fixationy", Place::Plain),
-    ("fixx", "fixy", Place::Plain),
-    ("currentfixx", "currentfixy", Place::Plain),
-    ("fixationpointx", "fixationpointy", Place::Plain),
-    ("meanx", "meany", Place::Plain),
-    ("avgx", "avgy", Place::Plain),
-    ("centerx", "centery", Place::Plain),
-    ("startx", "starty", Place::Plain),
-    ("gazex", "gazey", Place::Plain),
-    ("gazepointx", "gazepointy", Place::Plain),
-    ("xcoord", "ycoord", Place::Plain),
-    ("xcoordinate", "ycoordinate", Place::Plain),
-    ("xpos", "ypos", Place::Plain),
-    ("posx", "posy", Place::Plain),
-    ("xposition", "yposition", Place::Plain),
-    ("positionx", "positiony", Place::Plain),
-    ("locationx", "locationy", Place::Plain),
-    ("porx", "pory", Place::Plain),
-    ("normposx", "normposy", Place::PupilNorm),
-    ("longitude", "latitude", Place::Globe),
-    ("lon", "lat", Place::Globe),
-    ("long", "lat", Place::Globe),
-    ("gazelongitude", "gazelatitude", Place::Globe),
+pub(super) const PLACES: [(&str, &str, CoordinateHint); 24] = [
+    ("x", "y", CoordinateHint::Plain),
+    ("fixationx", "fixationy", CoordinateHint::Plain),
+    ("fixx", "fixy", CoordinateHint::Plain),
+    ("currentfixx", "currentfixy", CoordinateHint::Plain),
+    ("fixationpointx", "fixationpointy", CoordinateHint::Plain),
+    ("meanx", "meany", CoordinateHint::Plain),
+    ("avgx", "avgy", CoordinateHint::Plain),
+    ("centerx", "centery", CoordinateHint::Plain),
+    ("startx", "starty", CoordinateHint::Plain),
+    ("gazex", "gazey", CoordinateHint::Plain),
+    ("gazepointx", "gazepointy", CoordinateHint::Plain),
+    ("xcoord", "ycoord", CoordinateHint::Plain),
+    ("xcoordinate", "ycoordinate", CoordinateHint::Plain),
+    ("xpos", "ypos", CoordinateHint::Plain),
+    ("posx", "posy", CoordinateHint::Plain),
+    ("xposition", "yposition", CoordinateHint::Plain),
+    ("positionx", "positiony", CoordinateHint::Plain),
+    ("locationx", "locationy", CoordinateHint::Plain),
+    ("porx", "pory", CoordinateHint::Plain),
+    ("normposx", "normposy", CoordinateHint::PupilNorm),
+    ("longitude", "latitude", CoordinateHint::Globe),
+    ("lon", "lat", CoordinateHint::Globe),
+    ("long", "lat", CoordinateHint::Globe),
+    ("gazelongitude", "gazelatitude", CoordinateHint::Globe),
 ];
 
 /// Our names for a column, by which a user may point to it, and what files call it.

@@ -1,10 +1,10 @@
 //! Words for eye movements.
 
-use super::columns::squeezed;
+use super::columns::normalised_name;
 
 /// What a label says about a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(super) enum LabelMeaning {
     Fixation,
     /// Another movement of the eye.
     Movement,
@@ -13,9 +13,9 @@ pub(super) enum Meaning {
 }
 
 /// What a word means; `None` for a word that is not known.
-pub(super) fn meaning(label: &str) -> Option<Meaning> {
-    match squeezed(label).as_str() {
-        "fixation" | "fixations" | "fix" | "fixa" | "efix" => Some(Meaning::Fixation),
+pub(super) fn meaning(label: &str) -> Option<LabelMeaning> {
+    match normalised_name(label).as_str() {
+        "fixation" | "fixations" | "fix" | "fixa" | "efix" => Some(LabelMeaning::Fixation),
         "saccade"
         | "saccades"
         | "sacc"
@@ -41,10 +41,10 @@ pub(super) fn meaning(label: &str) -> Option<Meaning> {
         | "eblink"
         | "eyesnotfound"
         | "unknowneyemovement"
-        | "vor" => Some(Meaning::Movement),
+        | "vor" => Some(LabelMeaning::Movement),
         "unclassified" | "unknown" | "undefined" | "noise" | "gap" | "lost" | "missing"
         | "trackloss" | "artifact" | "artefact" | "drift" | "outlier" | "other" => {
-            Some(Meaning::Vague)
+            Some(LabelMeaning::Vague)
         }
         _ => None,
     }
@@ -53,7 +53,7 @@ pub(super) fn meaning(label: &str) -> Option<Meaning> {
 /// Whether a label says that the eye was not seen.
 pub(super) fn is_loss(label: &str) -> bool {
     matches!(
-        squeezed(label).as_str(),
+        normalised_name(label).as_str(),
         "blink"
             | "blinks"
             | "blnk"

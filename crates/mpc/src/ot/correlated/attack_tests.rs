@@ -22,7 +22,7 @@ use zeroize::Zeroizing;
 const FOUR: GroupBits = GroupBits::FOUR;
 
 /// The base transfers of a dealer, and what an honest receiver makes of them.
-struct Dealt {
+struct DealerOutput {
     kernel: Kernel,
     delta: Arc<Delta>,
     base: BaseKeys<Block>,
@@ -30,7 +30,7 @@ struct Dealt {
     message: Vec<u8>,
 }
 
-impl Dealt {
+impl DealerOutput {
     fn new(seed: u64) -> Self {
         let kernel = Kernel::best();
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
@@ -115,7 +115,7 @@ pub(crate) fn correction_place(tree: usize, level: usize, side: usize) -> usize 
 #[test]
 fn a_lie_in_a_tree_is_a_guess_of_one_bit() {
     for seed in 0..4 {
-        let dealt = Dealt::new(seed);
+        let dealt = DealerOutput::new(seed);
         assert!(dealt.sender(&dealt.message).is_ok());
         for tree in [0, 1, 30, 31] {
             for level in 1..4 {
@@ -137,7 +137,7 @@ fn guessing_bits_fails_as_often_as_it_must() {
     // Lies in three trees pass if and only if three bits are guessed: for an eighth of all offsets.
     let (mut passed, sessions) = (0, 400);
     for seed in 0..sessions {
-        let dealt = Dealt::new(1000 + seed);
+        let dealt = DealerOutput::new(1000 + seed);
         let mut message = dealt.message.clone();
         for tree in [3, 4, 20] {
             message[correction_place(tree, 2, 1)] ^= 1;
@@ -156,7 +156,7 @@ fn guessing_bits_fails_as_often_as_it_must() {
 #[test]
 fn other_leaves_than_the_committed_ones_are_refused() {
     // The receiver commits to trees other than those that it corrects.
-    let (dealt, other) = (Dealt::new(1), Dealt::new(2));
+    let (dealt, other) = (DealerOutput::new(1), DealerOutput::new(2));
     let hash = dealt.message.len() - 32;
     let mut message = dealt.message.clone();
     message[hash..].copy_from_slice(&other.message[hash..]);
@@ -173,7 +173,7 @@ fn other_leaves_than_the_committed_ones_are_refused() {
 /// A batch of one chunk in which the correction of one tree is wrong in one bit, with the proof that is right if the
 /// missing leaf of that tree is the one guessed. Written against the protocol, not with the receiver's code.
 fn cheating_batch(
-    dealt: &Dealt,
+    dealt: &DealerOutput,
     count: usize,
     (tree, place): (usize, usize),
     guess: usize,
@@ -233,7 +233,7 @@ fn cheating_batch(
 fn a_lie_in_a_chunk_is_a_guess_of_a_group() {
     let count = 1024;
     for seed in 0..3 {
-        let dealt = Dealt::new(seed);
+        let dealt = DealerOutput::new(seed);
         let sender = || dealt.sender(&dealt.message).unwrap();
         // The first transfer, some other, the last, and one that masks the proof.
         for (tree, place) in [(1, 0), (17, 700), (31, count - 1), (1, count + 5)] {
@@ -252,7 +252,7 @@ fn a_lie_in_a_chunk_is_a_guess_of_a_group() {
 #[test]
 fn unchecked_cots_are_erased_and_the_last() {
     let count = 1024;
-    let dealt = Dealt::new(8);
+    let dealt = DealerOutput::new(8);
     for (guess, right) in [(dealt.missing(5), true), (dealt.missing(5) ^ 3, false)] {
         let mut sender = dealt.sender(&dealt.message).unwrap();
         let (mut left, mut right_end) = memory_pair();
@@ -274,7 +274,7 @@ fn unchecked_cots_are_erased_and_the_last() {
 }
 
 /// The bytes of an honest receiver for some transfers.
-fn honest_bytes(dealt: &Dealt, choices: &[bool]) -> Vec<u8> {
+fn honest_bytes(dealt: &DealerOutput, choices: &[bool]) -> Vec<u8> {
     let (mut left, mut right) = memory_pair();
     let bits: Bits = choices.iter().copied().collect();
     dealt.receiver().receive(&bits, &mut right).unwrap();
@@ -286,7 +286,7 @@ fn honest_bytes(dealt: &Dealt, choices: &[bool]) -> Vec<u8> {
 
 #[test]
 fn every_changed_byte_is_noticed() {
-    let dealt = Dealt::new(5);
+    let dealt = DealerOutput::new(5);
     let choices: Vec<bool> = (0..100).map(|at| at % 3 == 0).collect();
     let bytes = honest_bytes(&dealt, &choices);
     let labels = send(dealt.sender(&dealt.message).unwrap(), 100, &bytes).unwrap();
@@ -331,7 +331,7 @@ fn every_changed_byte_is_noticed() {
 
 #[test]
 fn proofs_belong_to_their_session_and_worker() {
-    let (dealt, mut other) = (Dealt::new(6), Dealt::new(6));
+    let (dealt, mut other) = (DealerOutput::new(6), DealerOutput::new(6));
     let bytes = honest_bytes(&dealt, &[true; 128]);
     assert!(send(dealt.sender(&dealt.message).unwrap(), 128, &bytes).is_ok());
     let second = dealt.sender(&dealt.message).unwrap();

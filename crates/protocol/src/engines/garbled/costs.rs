@@ -6,7 +6,7 @@ use crate::Work;
 use crate::engines::alignment::scoring::{Longest, Scoring};
 use crate::estimate::Costs;
 use veilpath_metrics::Comparison;
-use veilpath_mpc::alignment::{LOOKAHEAD, slab_count};
+use veilpath_mpc::alignment::{LOOKAHEAD, span_count};
 use veilpath_mpc::ot::correlated::MAX_BATCH;
 use veilpath_mpc::wavefront::Shape;
 
@@ -70,13 +70,13 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, cores: u32) -> Costs {
         rows: usize::try_from(rows).unwrap_or(usize::MAX),
         columns: usize::try_from(columns).unwrap_or(usize::MAX),
     };
-    let slabs = |pairs: u64| {
+    let spans = |pairs: u64| {
         let width = usize::try_from(circuit.input_wires()).unwrap_or(usize::MAX);
-        slab_count(pairs, shape, width, scoring.letters())
+        span_count(pairs, shape, width, scoring.letters())
     };
     let (whole, rest) = (work.pairs / pairs_in_portion, work.pairs % pairs_in_portion);
     let portions = whole + u64::from(rest > 0);
-    let exchanges = whole.saturating_mul(slabs(pairs_in_portion)) + slabs(rest);
+    let exchanges = whole.saturating_mul(spans(pairs_in_portion)) + spans(rest);
     // Where the keys of all letters do not fit, each scanpath of the host needs them again.
     let transferred = match work.join_letters <= sizes.letters {
         true => work.join_letters,

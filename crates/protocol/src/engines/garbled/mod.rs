@@ -75,8 +75,8 @@
 //! - to the evaluator: m·n·(32·g + N·w/8) bytes; to the garbler: 4·w·m·n + 4·n·⌈log₂ N⌉ bytes, the latter once for
 //!   all of the garbler's scanpaths, and 544 bytes for every 32,640 of these bits; 13 kilobytes to start a stage;
 //! - Levenshtein with 52 letters: 107 bytes per matrix cell;
-//! - rounds: one for each slab of about 8,192/w matrix cells. Columns and transfers run ahead of the tables, so a round
-//!   trip passes for every third slab; a portion (64 megabytes of tables) takes two more (`costs.rs`);
+//! - rounds: one for each span of about 8,192/w matrix cells. Columns and transfers run ahead of the tables, so a round
+//!   trip passes for every third span; a portion (64 megabytes of tables) takes two more (`costs.rs`);
 //! - memory: O(m + n) for the comparisons that are swept together, and keys for 2¹⁸ of the evaluator's letters at a
 //!   time, or for one longer scanpath: `memory` is the formula. Whatever a session allows, a job that needs more than two
 //!   gigabytes for one scanpath is refused.

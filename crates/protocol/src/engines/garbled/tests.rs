@@ -67,12 +67,12 @@ fn scanpaths(cohort: &Cohort) -> Vec<&Scanpath> {
 
 /// Records the progress of a run.
 #[derive(Default)]
-struct Witness {
+struct ProgressRecorder {
     cells: Mutex<u64>,
     scored: Mutex<Vec<(usize, Answer)>>,
 }
 
-impl Observer for Witness {
+impl Observer for ProgressRecorder {
     fn cells(&self, finished: u64) {
         *self.cells.lock().unwrap() += finished;
     }
@@ -83,11 +83,11 @@ impl Observer for Witness {
 }
 
 /// The results of both sides.
-struct Ends {
+struct BothResults {
     host: Result<Vec<Answer>, ProtocolError>,
     join: Result<Vec<Answer>, ProtocolError>,
-    of_host: Witness,
-    of_join: Witness,
+    of_host: ProgressRecorder,
+    of_join: ProgressRecorder,
 }
 
 /// Runs both sides over two ends of a channel.
@@ -97,12 +97,12 @@ fn run_over<C: Channel + Send>(
     (host_partitioning, join_partitioning): (Partitioning, Partitioning),
     (mut host_end, mut join_end): (C, C),
     seed: u64,
-) -> (Ends, [C; 2]) {
+) -> (BothResults, [C; 2]) {
     let pairs = pairs_of(spec.pairs, a, b);
     let (first, second) = (scanpaths(a), scanpaths(b));
     let host_job = Job::new(spec, Role::Host, &first, second.len(), &pairs).unwrap();
     let join_job = Job::new(spec, Role::Join, &second, first.len(), &pairs).unwrap();
-    let (of_host, of_join) = (Witness::default(), Witness::default());
+    let (of_host, of_join) = (ProgressRecorder::default(), ProgressRecorder::default());
     let (host, join) = std::thread::scope(|scope| {
         let watch = &of_join;
         let end = &mut join_end;
@@ -120,7 +120,7 @@ fn run_over<C: Channel + Send>(
         );
         (host, join.join().unwrap())
     });
-    let ends = Ends {
+    let ends = BothResults {
         host,
         join,
         of_host,
@@ -136,7 +136,7 @@ fn run(
     b: &Cohort,
     partitionings: (Partitioning, Partitioning),
     seed: u64,
-) -> Ends {
+) -> BothResults {
     run_over(spec, (a, b), partitionings, memory_pair(), seed).0
 }
 

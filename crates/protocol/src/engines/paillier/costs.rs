@@ -11,7 +11,7 @@ use veilpath_paillier::KeySize;
 const ROUNDS_PER_LETTER: u64 = 5;
 
 /// What depends on the size of the key.
-struct BySize {
+struct KeySizeCosts {
     /// Cells to a ciphertext with the paper's masks.
     cells: u64,
     /// The same with the hardened ones.
@@ -22,7 +22,7 @@ struct BySize {
     start: f64,
 }
 
-fn by_size(size: KeySize) -> BySize {
+fn by_size(size: KeySize) -> KeySizeCosts {
     let (cells, hardened_cells, microseconds, milliseconds) = match size {
         // A hardened cell takes two ciphertexts at this size.
         KeySize::Bits512 => (1, 1, 50.0, 20.0),
@@ -31,7 +31,7 @@ fn by_size(size: KeySize) -> BySize {
         KeySize::Bits3072 => (7, 3, 3_000.0, 1_500.0),
         KeySize::Bits4096 => (9, 4, 7_500.0, 4_000.0),
     };
-    BySize {
+    KeySizeCosts {
         cells,
         hardened_cells,
         cell: microseconds * 1e-6,

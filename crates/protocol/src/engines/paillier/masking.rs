@@ -199,8 +199,12 @@ impl Layout {
             needed: bits,
             key_bits: size.bits(),
         };
-        let fullest = SlotLayout::fullest(size, bits).map_err(|_| refused())?;
-        let room = if packing { fullest.slots() as usize } else { 1 };
+        let widest = SlotLayout::with_most_slots(size, bits).map_err(|_| refused())?;
+        let room = if packing {
+            with_most_slots.slots() as usize
+        } else {
+            1
+        };
         let cells = (room / width).max(1);
         let used = room.min(cells * width);
         let used_slots = u32::try_from(used).map_err(|_| refused())?;

@@ -136,13 +136,13 @@ struct Answer {
 }
 
 /// Work for one core.
-enum Piece<'a> {
+enum CoreTask<'a> {
     Mask(Vec<Step>),
     Correct(&'a [u8], Vec<Pending>),
 }
 
 /// Its result.
-enum Done {
+enum TaskResult {
     Masked((Vec<u8>, Vec<Pending>)),
     Corrected(Vec<(Target, Ciphertext)>),
 }
@@ -225,23 +225,23 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
             let at_a_time = piece_length(steps.len(), LANES * self.agreement.layout.cells);
             let mut work: Vec<_> = pieces(steps, at_a_time)
                 .into_iter()
-                .map(Piece::Mask)
+                .map(CoreTask::Mask)
                 .collect();
             let at_a_time = piece_length(pending.len(), LANES);
             let bytes = self.agreement.replies() * self.agreement.key_size().ciphertext_bytes();
             let minima = minima.chunks(at_a_time * bytes);
             let pending = pieces(pending, at_a_time);
-            work.extend(minima.zip(pending).map(|(m, p)| Piece::Correct(m, p)));
+            work.extend(minima.zip(pending).map(|(m, p)| CoreTask::Correct(m, p)));
             let done = on_all_cores(self.observer, work, |piece| match piece {
-                Piece::Mask(steps) => context.mask(steps).map(Done::Masked),
-                Piece::Correct(minima, pending) => {
-                    context.correct(minima, pending).map(Done::Corrected)
+                CoreTask::Mask(steps) => context.mask(steps).map(TaskResult::Masked),
+                CoreTask::Correct(minima, pending) => {
+                    context.correct(minima, pending).map(TaskResult::Corrected)
                 }
             })?;
             for piece in done {
                 match piece {
-                    Done::Masked(piece) => masked.push(piece),
-                    Done::Corrected(piece) => values.extend(piece),
+                    TaskResult::Masked(piece) => masked.push(piece),
+                    TaskResult::Corrected(piece) => values.extend(piece),
                 }
             }
         }

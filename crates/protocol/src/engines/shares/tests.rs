@@ -46,10 +46,10 @@ impl Observer for Cells {
     }
 }
 
-pub(super) type Ends = [Result<Vec<Answer>, ProtocolError>; 2];
+pub(super) type BothResults = [Result<Vec<Answer>, ProtocolError>; 2];
 
 /// Runs both sides. Also returns the host's traffic and the cells that it counted.
-pub(super) fn run(spec: &Spec, a: &Cohort, b: &Cohort) -> (Ends, Traffic, u64) {
+pub(super) fn run(spec: &Spec, a: &Cohort, b: &Cohort) -> (BothResults, Traffic, u64) {
     run_with(spec, a, b, TreeLevels::default())
 }
 
@@ -59,7 +59,7 @@ pub(super) fn run_with(
     a: &Cohort,
     b: &Cohort,
     levels: TreeLevels,
-) -> (Ends, Traffic, u64) {
+) -> (BothResults, Traffic, u64) {
     let pairs = pairs_of(spec.pairs, a, b);
     let scanpaths = |cohort: &'_ Cohort| -> Vec<Scanpath> {
         let entries = cohort.entries.iter();

@@ -31,7 +31,7 @@ impl<'de> Visitor<'de> for AnswerList<'_> {
     fn visit_seq<S: SeqAccess<'de>>(self, mut list: S) -> Result<Self::Value, S::Error> {
         let mut answers = Vec::new();
         loop {
-            let one = OneAnswer {
+            let one = AnswerSeed {
                 problem: &mut *self.problem,
                 known: answers.len(),
             };
@@ -44,13 +44,13 @@ impl<'de> Visitor<'de> for AnswerList<'_> {
 }
 
 /// An answer is checked within its braces: there the reader still knows its place.
-struct OneAnswer<'a> {
+struct AnswerSeed<'a> {
     problem: &'a mut Option<ResultFormatError>,
     /// How many answers came before it.
     known: usize,
 }
 
-impl<'de> DeserializeSeed<'de> for OneAnswer<'_> {
+impl<'de> DeserializeSeed<'de> for AnswerSeed<'_> {
     type Value = GroupAnswer;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<GroupAnswer, D::Error> {
@@ -58,7 +58,7 @@ impl<'de> DeserializeSeed<'de> for OneAnswer<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for OneAnswer<'_> {
+impl<'de> Visitor<'de> for AnswerSeed<'_> {
     type Value = GroupAnswer;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

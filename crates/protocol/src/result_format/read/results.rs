@@ -30,14 +30,14 @@ impl<'de> Visitor<'de> for ResultList<'_> {
     }
 
     fn visit_seq<S: SeqAccess<'de>>(mut self, mut list: S) -> Result<Results, S::Error> {
-        while list.next_element_seed(OneResult(&mut self))?.is_some() {}
+        while list.next_element_seed(ResultSeed(&mut self))?.is_some() {}
         Ok(self.results)
     }
 }
 
-struct OneResult<'a, 'b>(&'a mut ResultList<'b>);
+struct ResultSeed<'a, 'b>(&'a mut ResultList<'b>);
 
-impl<'de> DeserializeSeed<'de> for OneResult<'_, '_> {
+impl<'de> DeserializeSeed<'de> for ResultSeed<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -45,7 +45,7 @@ impl<'de> DeserializeSeed<'de> for OneResult<'_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for OneResult<'_, '_> {
+impl<'de> Visitor<'de> for ResultSeed<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::engines::alignment::scoring::Scoring;
-use crate::statistics::values::{PairShape, Use, Values};
+use crate::statistics::values::{PairShape, ValueUse, Values};
 use veilpath_statistics::StatisticsError;
 
 #[test]
@@ -23,7 +23,7 @@ fn similarities_are_off_by_at_most_two_to_the_minus_24() {
             }
         };
         let shapes: Vec<PairShape> = pairs.iter().map(shape).collect();
-        let few = Use {
+        let few = ValueUse {
             terms: 5000,
             more_bits: 0,
         };
@@ -53,7 +53,7 @@ fn similarities_are_off_by_at_most_two_to_the_minus_24() {
         let largest = 1u64 << values.bits();
         let fitting = (1 << 62) / largest;
         for (terms, fits) in [(fitting - 1, true), (fitting, false)] {
-            let many = Use {
+            let many = ValueUse {
                 terms,
                 more_bits: 0,
             };

@@ -37,7 +37,11 @@ pub(super) fn means(
         scale: Scale::of_kind(kind, range(known)),
         tile: &tile,
     };
-    let mut columns = vec![Column::Words("group")];
+    let corner = match sides {
+        [first, second] if first != second => format!("{first} \\ {second}"),
+        _ => "group".into(),
+    };
+    let mut columns = vec![Column::Words(&corner)];
     columns.extend(answer.columns.iter().map(|name| Column::Numbers(name)));
     let field = |row: usize, column: usize| {
         let Some(mean) = answer.means[row][column] else {

@@ -105,12 +105,12 @@ impl Side {
 }
 
 /// Keeps what is sent, and receives what a script says.
-struct Tap {
+struct ScriptedChannel {
     script: Script,
     sent: Vec<u8>,
 }
 
-impl Channel for Tap {
+impl Channel for ScriptedChannel {
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
         self.sent.extend_from_slice(bytes);
         Ok(())
@@ -140,7 +140,7 @@ fn exchange(
     needed: [bool; 2],
     script: Vec<u8>,
 ) -> (Result<(), SessionError>, Vec<u8>) {
-    let mut tap = Tap {
+    let mut tap = ScriptedChannel {
         script: Script(script),
         sent: Vec::new(),
     };
@@ -189,9 +189,9 @@ fn shares_are_sent_only_to_a_side_that_may_learn_the_answer() {
 }
 
 /// A channel on which nothing can be sent.
-struct Broken;
+struct BrokenChannel;
 
-impl Channel for Broken {
+impl Channel for BrokenChannel {
     fn send(&mut self, _: &[u8]) -> Result<(), ChannelError> {
         Err(ChannelError::Closed)
     }
@@ -209,12 +209,12 @@ impl Channel for Broken {
 fn shares_are_marked_before_they_are_sent() {
     let mut side = Side::new();
     side.opening(Role::Join)
-        .exchange(&mut Broken, [true; 2])
+        .exchange(&mut BrokenChannel, [true; 2])
         .unwrap_err();
     assert!(side.journal.is_sent(PAIRS) && side.journal.is_sent(PAIRS + 1));
     let mut side = Side::new();
     side.opening(Role::Host)
-        .exchange(&mut Broken, [true; 2])
+        .exchange(&mut BrokenChannel, [true; 2])
         .unwrap_err();
     assert!(!side.journal.is_sent(PAIRS));
 }

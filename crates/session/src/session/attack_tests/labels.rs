@@ -17,7 +17,7 @@ fn cases() -> [Case; 4] {
     ]
 }
 
-fn misbehaviour(ended: Ended) -> Misbehaviour {
+fn misbehaviour(ended: SessionEnd) -> Misbehaviour {
     match ended.victim {
         Some(SessionError::Misbehaved(misbehaviour)) => misbehaviour,
         other => panic!("{other:?}"),

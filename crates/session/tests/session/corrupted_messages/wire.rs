@@ -38,7 +38,7 @@ struct Wire {
 }
 
 /// One end of a wire in memory. When both sides wait for each other, both waits end, as a timeout would end them.
-pub(crate) struct End {
+pub(crate) struct WireEnd {
     side: usize,
     wire: Arc<(Mutex<Wire>, Condvar)>,
     gathered: Vec<u8>,
@@ -48,9 +48,9 @@ pub(crate) struct End {
 }
 
 /// Both ends of a new wire.
-pub(crate) fn connect(fault: Option<Fault>) -> [End; 2] {
+pub(crate) fn connect(fault: Option<Fault>) -> [WireEnd; 2] {
     let wire = Arc::new((Mutex::new(Wire::default()), Condvar::new()));
-    [0, 1].map(|side| End {
+    [0, 1].map(|side| WireEnd {
         side,
         wire: Arc::clone(&wire),
         gathered: Vec::new(),
@@ -60,7 +60,7 @@ pub(crate) fn connect(fault: Option<Fault>) -> [End; 2] {
     })
 }
 
-impl End {
+impl WireEnd {
     fn put(&mut self, bytes: &[u8]) {
         let (wire, changed) = &*self.wire;
         wire.lock().unwrap().queues[1 - self.side].extend(bytes);
@@ -74,7 +74,7 @@ impl End {
     }
 }
 
-impl Channel for End {
+impl Channel for WireEnd {
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
         self.gathered.extend_from_slice(bytes);
         Ok(())
@@ -134,7 +134,7 @@ impl Channel for End {
     }
 }
 
-impl Drop for End {
+impl Drop for WireEnd {
     fn drop(&mut self) {
         let (wire, changed) = &*self.wire;
         // A side that panicked while it waited is already counted.
@@ -146,20 +146,20 @@ impl Drop for End {
 }
 
 /// Counts the messages of an end, also after it is dropped.
-pub(crate) struct Counted {
-    end: End,
+pub(crate) struct MessageCounter {
+    end: WireEnd,
     count: Arc<Mutex<usize>>,
 }
 
-impl Counted {
-    pub(crate) fn new(end: End) -> (Self, Arc<Mutex<usize>>) {
+impl MessageCounter {
+    pub(crate) fn new(end: WireEnd) -> (Self, Arc<Mutex<usize>>) {
         let count = Arc::new(Mutex::new(0));
         let counter = Arc::clone(&count);
         (Self { end, count }, counter)
     }
 }
 
-impl Channel for Counted {
+impl Channel for MessageCounter {
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
         self.end.send(bytes)
     }

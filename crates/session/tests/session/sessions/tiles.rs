@@ -219,6 +219,6 @@ fn what_has_no_tiles_is_refused_before_anything_is_sent() {
     };
     let group = refused(&|plan| plan.spec.reveal = "mean".parse().unwrap());
     assert!(group.contains("about all pairs at once"), "{group}");
-    assert!(refused(&|plan| plan.auto_engine = true).contains("names its engine"));
+    assert!(refused(&|plan| plan.auto_engine = true).contains("must name its engine"));
     assert!(refused(&|plan| plan.fresh = true).contains("all tiles of a plan share one"));
 }

@@ -70,12 +70,12 @@ struct Pipe {
 }
 
 /// An end of a channel with the least room. A long wait means a deadlock.
-struct Narrow {
+struct NarrowChannel {
     outgoing: Arc<Pipe>,
     incoming: Arc<Pipe>,
 }
 
-impl Narrow {
+impl NarrowChannel {
     fn pair() -> (Self, Self) {
         let (forward, back) = (Arc::new(Pipe::default()), Arc::new(Pipe::default()));
         let end = |outgoing: &Arc<Pipe>, incoming: &Arc<Pipe>| Self {
@@ -88,7 +88,7 @@ impl Narrow {
 
 const TOO_LONG: Duration = Duration::from_secs(30);
 
-impl Channel for Narrow {
+impl Channel for NarrowChannel {
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
         let mut rest = bytes;
         let mut waiting = self.outgoing.bytes.lock().unwrap();
@@ -161,7 +161,7 @@ fn no_deadlock_on_a_channel_with_the_least_room() {
                 spec,
                 (&a, &b),
                 (partitioning, partitioning),
-                Narrow::pair(),
+                NarrowChannel::pair(),
                 4,
             );
             let expected = expected(&spec.metric, &a, &b);

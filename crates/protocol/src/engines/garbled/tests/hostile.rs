@@ -5,12 +5,12 @@ use super::*;
 use veilpath_channel::{ChannelError, MemoryChannel};
 
 /// Replays recorded bytes, then closes the channel.
-struct Script {
+struct ScriptedChannel {
     bytes: Vec<u8>,
     at: usize,
 }
 
-impl Channel for Script {
+impl Channel for ScriptedChannel {
     fn send(&mut self, _: &[u8]) -> Result<(), ChannelError> {
         Ok(())
     }
@@ -60,7 +60,7 @@ impl Case {
     fn against(&self, role: Role, bytes: Vec<u8>) -> Result<Vec<Answer>, ProtocolError> {
         let pairs = pairs_of(self.spec.pairs, &self.a, &self.b);
         let (first, second) = (scanpaths(&self.a), scanpaths(&self.b));
-        let mut channel = Script { bytes, at: 0 };
+        let mut channel = ScriptedChannel { bytes, at: 0 };
         match role {
             Role::Host => {
                 let job = Job::new(&self.spec, role, &first, second.len(), &pairs).unwrap();
@@ -141,7 +141,7 @@ fn lengths_that_differ_from_the_announced_ones_are_refused() {
         let job = job.with_peer_lengths(&announced).unwrap();
         let mut bytes = 5u64.to_le_bytes().to_vec();
         bytes.push(1);
-        let mut channel = Script { bytes, at: 0 };
+        let mut channel = ScriptedChannel { bytes, at: 0 };
         let error = Engine::Garbled.run(&job, &mut channel, &()).unwrap_err();
         assert!(matches!(error, ProtocolError::PeerMisbehaved(_)), "{error}");
     }
@@ -156,7 +156,7 @@ fn claims_out_of_bounds_are_refused() {
     for (length, workers) in [(1 << 28, 1), (u64::MAX, 1), (5, 0), (5, 9), (5, 255)] {
         let mut bytes = length.to_le_bytes().to_vec();
         bytes.push(workers);
-        let mut channel = Script { bytes, at: 0 };
+        let mut channel = ScriptedChannel { bytes, at: 0 };
         let error = Engine::Garbled.run(&job, &mut channel, &()).unwrap_err();
         assert!(matches!(error, ProtocolError::PeerMisbehaved(_)), "{error}");
     }

@@ -8,9 +8,9 @@ use veilpath_metrics::LocalScoring;
 
 /// The halves of all outputs.
 #[derive(Default)]
-struct Halves(Mutex<HashMap<usize, u64>>);
+struct HalvesInMemory(Mutex<HashMap<usize, u64>>);
 
-impl PairStore for Halves {
+impl PairStore for HalvesInMemory {
     fn keep_halves(&self, pairs: &[usize], halves: &[u64]) -> Result<(), Refused> {
         let pairs = pairs.iter().copied();
         self.0
@@ -26,7 +26,7 @@ fn halves(spec: &Spec, a: &Cohort, b: &Cohort) -> [HashMap<usize, u64>; 2] {
     let pairs = pairs_of(spec.pairs, a, b);
     let (first, second) = (scanpaths(a), scanpaths(b));
     let (mut host_end, mut join_end) = memory_pair();
-    let stores = [Halves::default(), Halves::default()];
+    let stores = [HalvesInMemory::default(), HalvesInMemory::default()];
     let [of_host, of_join] = &stores;
     let host = Job::new(spec, Role::Host, &first, second.len(), &pairs).unwrap();
     let join = Job::new(spec, Role::Join, &second, first.len(), &pairs).unwrap();

@@ -6,12 +6,12 @@ use std::collections::BTreeSet;
 use std::convert::Infallible;
 
 /// Remembers everything that was drawn.
-struct Remembering {
+struct RecordingRng {
     rng: ChaCha20Rng,
     draws: Vec<Vec<u8>>,
 }
 
-impl TryRng for Remembering {
+impl TryRng for RecordingRng {
     type Error = Infallible;
 
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
@@ -33,7 +33,7 @@ impl TryRng for Remembering {
     }
 }
 
-impl TryCryptoRng for Remembering {}
+impl TryCryptoRng for RecordingRng {}
 
 #[test]
 fn every_stage_draws_an_offset() {
@@ -44,7 +44,7 @@ fn every_stage_draws_an_offset() {
     let host_job = Job::new(&spec, Role::Host, &first, second.len(), &pairs).unwrap();
     let join_job = Job::new(&spec, Role::Join, &second, first.len(), &pairs).unwrap();
     let (mut host_end, mut join_end) = memory_pair();
-    let mut rng = Remembering {
+    let mut rng = RecordingRng {
         rng: ChaCha20Rng::seed_from_u64(3),
         draws: Vec::new(),
     };
@@ -54,10 +54,10 @@ fn every_stage_draws_an_offset() {
     std::thread::scope(|scope| {
         let join = scope.spawn(move || {
             let mut rng = ChaCha20Rng::seed_from_u64(4);
-            let watch = Witness::default();
+            let watch = ProgressRecorder::default();
             join_with(&join_job, &mut join_end, &watch, in_pieces(1), &mut rng)
         });
-        let watch = Witness::default();
+        let watch = ProgressRecorder::default();
         let host = host_with(&host_job, &mut host_end, &watch, in_pieces(1), &mut rng);
         assert_eq!(host, join.join().unwrap());
         assert_eq!(host.unwrap(), expected(&spec.metric, &a, &b));

@@ -1,6 +1,6 @@
 //! The evaluator's end: it passes frames to their workers and answers requests in the order in which they arrive.
 
-use super::{Header, Kind, QUEUED_FRAMES, Stopped};
+use super::{Header, Kind, QUEUED_FRAMES, StopFlag};
 use crate::{Misbehaviour, ProtocolError};
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
@@ -22,13 +22,13 @@ pub(in crate::engines::garbled) struct EvaluatorChannel {
     unread: Vec<u8>,
     read: usize,
     frames: u64,
-    stopped: Stopped,
+    stopped: StopFlag,
 }
 
 /// Multiplexes the channels of the evaluator's workers.
 pub(in crate::engines::garbled) struct EvaluatorMultiplexer {
     workers: Vec<WorkerQueues>,
-    stopped: Stopped,
+    stopped: StopFlag,
 }
 
 /// A worker as the multiplexer sees it.
@@ -45,7 +45,7 @@ pub(in crate::engines::garbled) fn evaluator_channels(
     count: usize,
 ) -> (Vec<EvaluatorChannel>, EvaluatorMultiplexer) {
     let (mut channels, mut workers) = (Vec::new(), Vec::new());
-    let stopped = Stopped::default();
+    let stopped = StopFlag::default();
     for _ in 0..count {
         let (outgoing, incoming) = sync_channel(QUEUED_FRAMES);
         let (multiplexer, from_worker) = channel();

@@ -1,6 +1,6 @@
 //! The garbler's end: it sends frames whenever a worker has one, and requests the evaluator's bytes.
 
-use super::{FRAME_BYTES, Header, Kind, QUEUED_FRAMES, REQUEST_BYTES, Stopped};
+use super::{FRAME_BYTES, Header, Kind, QUEUED_FRAMES, REQUEST_BYTES, StopFlag};
 use crate::ProtocolError;
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
@@ -26,7 +26,7 @@ pub(in crate::engines::garbled) struct GarblerChannel {
     multiplexer: SyncSender<(usize, Command)>,
     incoming: Receiver<Vec<u8>>,
     unsent: Vec<u8>,
-    stopped: Stopped,
+    stopped: StopFlag,
 }
 
 /// Multiplexes the channels of the garbler's workers.
@@ -36,7 +36,7 @@ pub(in crate::engines::garbled) struct GarblerMultiplexer {
     /// Requests that are not answered yet: worker and number of bytes.
     open: VecDeque<(usize, usize)>,
     open_bytes: usize,
-    stopped: Stopped,
+    stopped: StopFlag,
 }
 
 /// Channels for the garbler's workers, and their multiplexer.
@@ -45,7 +45,7 @@ pub(in crate::engines::garbled) fn garbler_channels(
 ) -> (Vec<GarblerChannel>, GarblerMultiplexer) {
     let (multiplexer, commands) = sync_channel(QUEUED_FRAMES);
     let (mut channels, mut workers) = (Vec::new(), Vec::new());
-    let stopped = Stopped::default();
+    let stopped = StopFlag::default();
     for worker in 0..count {
         let (to_worker, incoming) = channel();
         workers.push(to_worker);

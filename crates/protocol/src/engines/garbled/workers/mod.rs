@@ -16,7 +16,7 @@
 //! Every worker is a program that the garbler and the evaluator run in step, as they would over a channel of their own. The garbler's side
 //! of it has sent everything that the evaluator's side needs before it waits for bytes.
 //! - An evaluator's worker only waits for bytes of the garbler's worker. Its own bytes go to an unbounded queue. They are few: a worker is at
-//!   most [`LOOKAHEAD`](veilpath_mpc::alignment::LOOKAHEAD) slabs ahead.
+//!   most [`LOOKAHEAD`](veilpath_mpc::alignment::LOOKAHEAD) spans ahead.
 //! - The evaluator's multiplexer passes frames to workers. If the queue of a worker is full, that worker is busy and will empty it. If a
 //!   request arrives, everything that the worker needs to answer it has already been passed on, because the garbler's worker sent it before
 //!   the request. So the multiplexer always returns to receiving, unless its own sending blocks.
@@ -102,9 +102,9 @@ impl Header {
 
 /// Whether a worker of this side has failed. Clones share it.
 #[derive(Clone, Debug, Default)]
-struct Stopped(Arc<AtomicBool>);
+struct StopFlag(Arc<AtomicBool>);
 
-impl Stopped {
+impl StopFlag {
     fn set(&self) {
         self.0.store(true, Ordering::SeqCst);
     }

@@ -49,12 +49,12 @@ impl Observer for Records {
 }
 
 /// Sends what the script says, and keeps what it receives.
-struct Script {
+struct ScriptedChannel {
     bytes: Vec<u8>,
     sent: Vec<u8>,
 }
 
-impl Channel for Script {
+impl Channel for ScriptedChannel {
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
         self.sent.extend_from_slice(bytes);
         Ok(())
@@ -81,7 +81,7 @@ fn against(role: Role, store: &Records, script: &[Vec<u8>]) -> (ProtocolError, V
     let own = [&both.entries[0].scanpath];
     let job = Job::new(&spec, role, &own, 1, &[(0, 0)]).unwrap();
     let job = job.with_key(Arc::clone(secret())).with_store(store);
-    let mut channel = Script {
+    let mut channel = ScriptedChannel {
         bytes: script.concat(),
         sent: Vec::new(),
     };

@@ -14,9 +14,9 @@ use veilpath_paillier::{KeySize, SecretKey};
 
 /// Returns bits that are all zero or all one. So each multiplier is the least or the largest, its noise the least or the
 /// largest, and each pad 0 or full, next to others of either kind.
-struct Ends(ChaCha20Rng);
+struct ExtremeRng(ChaCha20Rng);
 
-impl TryRng for Ends {
+impl TryRng for ExtremeRng {
     type Error = Infallible;
 
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
@@ -35,7 +35,7 @@ impl TryRng for Ends {
     }
 }
 
-impl TryCryptoRng for Ends {}
+impl TryCryptoRng for ExtremeRng {}
 
 /// The usual metrics, and the largest costs and scores of either sign.
 fn all_metrics() -> Vec<Metric> {
@@ -85,7 +85,7 @@ fn equals_plain_score(
     let raw = comparison.raw(x, y).unwrap();
     let expected = comparison.read(raw, x.len(), y.len()).unwrap();
     let key = secret(options.key_size());
-    let mut ends = Ends(rng(seed));
+    let mut ends = ExtremeRng(rng(seed));
     let (_, readings) = recorded_run_with(options, metric, &key, (&a, &b), &mut ends);
     assert_eq!(readings, [expected], "{metric:?} {pair:?}");
 }
@@ -120,7 +120,7 @@ fn extreme_masks_do_not_change_neighbouring_cells() {
 /// The generator behaves as documented.
 #[test]
 fn extreme_masks_are_all_zeros_or_all_ones() {
-    let mut ends = Ends(rng(2));
+    let mut ends = ExtremeRng(rng(2));
     let mut seen = std::collections::BTreeSet::new();
     for _ in 0..64 {
         let mut bytes = [7; 32];

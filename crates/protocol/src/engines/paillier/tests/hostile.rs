@@ -11,9 +11,9 @@ use veilpath_metrics::{Cohort, LocalScoring, Metric, Scanpath};
 use veilpath_paillier::{KeyFault, KeySize, Plaintext, SecretKey};
 
 /// Sends what the script says, and ignores what it receives.
-struct Script(Vec<u8>, usize);
+struct ScriptedChannel(Vec<u8>, usize);
 
-impl Channel for Script {
+impl Channel for ScriptedChannel {
     fn send(&mut self, _: &[u8]) -> Result<(), ChannelError> {
         Ok(())
     }
@@ -45,7 +45,7 @@ fn against(role: Role, options: PaillierOptions, script: &[Vec<u8>]) -> Protocol
     let pairs = [(0, 0)];
     let job = Job::new(&spec, role, &own, 1, &pairs).unwrap();
     let job = job.with_key(Arc::clone(secret()));
-    let mut channel = Script(script.concat(), 0);
+    let mut channel = ScriptedChannel(script.concat(), 0);
     Engine::Paillier(options)
         .run(&job, &mut channel, &())
         .unwrap_err()
@@ -194,7 +194,7 @@ fn the_bound_of_a_result_is_that_of_its_pair() {
         let job = job.with_key(Arc::clone(secret()));
         let message = [length(2), header(0, 0, 1), length(pair), encrypted(value)];
         spec.engine
-            .run(&job, &mut Script(message.concat(), 0), &())
+            .run(&job, &mut ScriptedChannel(message.concat(), 0), &())
             .unwrap_err()
     };
     let possible = |metric: &Metric, pair: u64| -> Vec<i64> {
@@ -287,7 +287,7 @@ fn weak_keys_need_consent_and_batches_have_limits() {
     let own = [&a.entries[0].scanpath];
     let job = Job::new(&spec, Role::Host, &own, 1, &[(0, 0)]).unwrap();
     let job = job.with_key(Arc::clone(secret()));
-    let mut channel = Script(length(1), 0);
+    let mut channel = ScriptedChannel(length(1), 0);
     let error = spec.engine.run(&job, &mut channel, &()).unwrap_err();
     assert!(matches!(error, ProtocolError::Job(_)));
 }
@@ -315,8 +315,8 @@ fn headers_round_trip() {
         steps: 3,
         results: 1,
     };
-    struct Keep(Vec<u8>);
-    impl Channel for Keep {
+    struct RecordingChannel(Vec<u8>);
+    impl Channel for RecordingChannel {
         fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
             self.0.extend_from_slice(bytes);
             Ok(())
@@ -328,7 +328,7 @@ fn headers_round_trip() {
             Ok(())
         }
     }
-    let mut kept = Keep(Vec::new());
+    let mut kept = RecordingChannel(Vec::new());
     sent.send(&mut kept).unwrap();
     assert_eq!(kept.0, header(7, 3, 1));
 }

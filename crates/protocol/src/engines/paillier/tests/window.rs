@@ -6,7 +6,7 @@ use super::rng;
 use std::collections::{HashMap, VecDeque};
 
 /// How a run went.
-struct Course {
+struct RunTrace {
     /// The share of all cells that was filled when each comparison ended.
     ends: Vec<f64>,
     /// The fewest comparisons in flight while others waited.
@@ -17,7 +17,7 @@ struct Course {
 
 /// `pairs` comparisons of `size` × `size` letters as the matrix owner runs them, without cryptography: requests of up to
 /// `request` cells, three outstanding.
-fn course(pairs: usize, size: u32, request: usize, mut window: Window) -> Course {
+fn course(pairs: usize, size: u32, request: usize, mut window: Window) -> RunTrace {
     const FULL: usize = 8;
     let mut rng = rng(21);
     let mut waiting = 0..pairs;
@@ -67,7 +67,7 @@ fn course(pairs: usize, size: u32, request: usize, mut window: Window) -> Course
         }
     }
     assert_eq!(ends.len(), pairs);
-    Course {
+    RunTrace {
         ends,
         fewest,
         request: filled / requests,
