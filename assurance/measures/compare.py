@@ -223,7 +223,9 @@ def main():
                 continue
             python = cpu_seconds(resource.RUSAGE_SELF) - start
             largest = max(abs(p - q) for pair in theirs for p, q in zip(numbers[pair], theirs[pair]))
-            row = [name, f"{seconds:.3f} s", program, kind, f"{python:.2f}", f"{python / seconds:.0f}", f"{largest:.1e}"]
+            ratio = python / seconds
+            ratio = f"{ratio:.1f}" if ratio < 10 else f"{ratio:.0f}"
+            row = [name, f"{seconds:.3f} s", program, kind, f"{python:.3f}", ratio, f"{largest:.1e}"]
             print("| " + " | ".join(row) + " |", flush=True)
 
 
