@@ -154,8 +154,10 @@ def programs(letters_of):
     try:
         from dtaidistance import dtw_ndim
 
-        # Its steps cost the square of the distance, and its result is a root: the time alone compares.
-        yield "dtw", ["dtw", *fixations], "dtaidistance", "c", points, lambda a, b: [dtw_ndim.distance_fast(a, b)]
+        # By default, its steps cost the square of the distance, and its result is a root.
+        yield "dtw", ["dtw", *fixations], "dtaidistance", "c", points, lambda a, b: [
+            dtw_ndim.distance_fast(a, b, inner_dist="euclidean")
+        ]
     except ImportError as error:
         print(f"skipped: {error}")
     try:
@@ -174,20 +176,23 @@ def programs(letters_of):
         from pyrqa.settings import Settings
         from pyrqa.time_series import EmbeddedSeries
 
+        # Points closer than the radius recur in PyRQA, and in Veilpath those that are exactly as far apart, too. No points in
+        # tenths of a pixel are 100.05 apart. By default, PyRQA leaves out the main diagonal.
+        radius = 100.05
         series = lambda path: EmbeddedSeries(points(path).tolist(), dtype=numpy.float64)
 
         def rqa(a, b):
             settings = Settings(
                 (a, b),
                 analysis_type=Cross,
-                neighbourhood=FixedRadius(100),
+                neighbourhood=FixedRadius(radius),
                 similarity_measure=EuclideanMetric,
                 theiler_corrector=0,
             )
             result = RQAComputation.create(settings).run()
             return [100 * result.recurrence_rate, 100 * result.determinism]
 
-        flags = ["crqa", *fixations, "--radius", "100", "--numbers", "rec,det"]
+        flags = ["crqa", *fixations, "--radius", str(radius), "--numbers", "rec,det"]
         yield "crqa", flags, "PyRQA", "c", series, rqa
     except ImportError as error:
         print(f"skipped: {error}")
@@ -218,7 +223,9 @@ def main():
                 continue
             python = cpu_seconds(resource.RUSAGE_SELF) - start
             largest = max(abs(p - q) for pair in theirs for p, q in zip(numbers[pair], theirs[pair]))
-            row = [name, f"{seconds:.3f} s", program, kind, f"{python:.2f}", f"{python / seconds:.0f}", f"{largest:.1e}"]
+            ratio = python / seconds
+            ratio = f"{ratio:.1f}" if ratio < 10 else f"{ratio:.0f}"
+            row = [name, f"{seconds:.3f} s", program, kind, f"{python:.3f}", ratio, f"{largest:.1e}"]
             print("| " + " | ".join(row) + " |", flush=True)
 
 

@@ -114,11 +114,11 @@ def scasim(a, b, eye=EYE):
     return row[-1]
 
 
-def rqa(a, b):
+def rqa(a, b, radius=100):
     # In `TimeSeries`, a point with two coordinates would be two points of one series.
     series = [EmbeddedSeries(path[:, :2].tolist(), dtype=np.float64) for path in (a, b)]
     settings = Settings(
-        tuple(series), analysis_type=Cross, neighbourhood=FixedRadius(100), similarity_measure=EuclideanMetric, theiler_corrector=0
+        tuple(series), analysis_type=Cross, neighbourhood=FixedRadius(radius), similarity_measure=EuclideanMetric, theiler_corrector=0
     )
     return RQAComputation.create(settings).run()
 

@@ -111,7 +111,9 @@ pub(crate) struct MetricArgs {
     #[arg(long, value_name = "DURATIONS", value_delimiter = ',', value_parser = decimal)]
     pub(crate) duration_classes: Vec<f64>,
 
-    /// Which numbers of crqa or multimatch to compute, separated by commas [default: rec,det,lam,corm; multimatch: all]
+    /// Which numbers of crqa or multimatch to compute, separated by commas; with --engine plain, crqa also has lines, longest,
+    /// mean-line, entropy, trapping-rows, trapping-columns, longest-row and longest-column
+    /// [default: rec,det,lam,corm; multimatch: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) numbers: Vec<String>,
 

@@ -254,8 +254,16 @@ pub(crate) fn measure_for(
 ) -> Result<CellCost, Error> {
     // A short run shows how many comparisons fill the time.
     let trial = measure(engine, scoring, Shape::trial(engine, seconds))?;
-    let cells = seconds / trial.seconds_per_cell;
+    let cores = std::thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64);
+    let cells = cells_that_take(seconds, &trial, cores);
     measure(engine, scoring, Shape::of(engine, seconds, cells))
+}
+
+/// About how many cells take this long. If all comparisons of the trial are done in one chunk, its middle takes almost no time; the
+/// own work of a party counts the whole run.
+fn cells_that_take(seconds: f64, trial: &CellCost, cores: f64) -> f64 {
+    let own_work = f64::max(trial.host_seconds_per_cell, trial.join_seconds_per_cell);
+    seconds / trial.seconds_per_cell.max(own_work / cores)
 }
 
 /// Measures a few comparisons, which do not keep all cores busy.
@@ -335,4 +343,25 @@ fn seconds(seconds: f64) -> String {
         s => (s, "s"),
     };
     format!("{value:.3} {unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trial_in_one_chunk_is_not_followed_by_a_run_without_end() {
+        let trial = |seconds_per_cell: f64| CellCost {
+            cells: 100_000,
+            seconds: 1e5 * seconds_per_cell,
+            cores_used: None,
+            seconds_per_cell,
+            host_seconds_per_cell: 2e-7,
+            join_seconds_per_cell: 4e-7,
+            bytes_per_cell: 17.0,
+        };
+        let cells = |seconds_per_cell| cells_that_take(2.0, &trial(seconds_per_cell), 2.0).round();
+        assert_eq!(cells(1e-9), 1e7);
+        assert_eq!(cells(1e-6), 2e6);
+    }
 }

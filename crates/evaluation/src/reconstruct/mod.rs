@@ -214,6 +214,8 @@ pub fn run(options: &Options, step: &(dyn Fn() + Sync)) -> Result<Report, Error>
 fn cases(options: &Options) -> Result<Vec<Case<'_>>, Error> {
     let mut cases = Vec::new();
     for (name, metric) in &options.metrics {
+        // Says why no private engine computes it, if none does.
+        spec(metric, options.alphabet, Reveal::Score).check()?;
         let comparison = Comparison::new(metric.clone(), options.alphabet)?;
         for &reveal in &options.reveal {
             let plan = spec(metric, options.alphabet, reveal);

@@ -1,12 +1,11 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // a test may fail
 
 use super::*;
+use veilpath_metrics::{MultiMatch, MultiMatchOutput, SubsMatch};
 
-#[test]
-fn a_small_study_reconstructs_and_stays_above_the_limit() {
-    let alphabet = Alphabet::letters(16).unwrap();
-    let options = Options {
-        metrics: usual_metrics(alphabet),
+fn small_study(alphabet: Alphabet, metrics: Vec<(String, Metric)>) -> Options {
+    Options {
+        metrics,
         alphabet,
         lengths: vec![4],
         reveal: vec![Reveal::Score],
@@ -20,7 +19,13 @@ fn a_small_study_reconstructs_and_stays_above_the_limit() {
         },
         longest_search: 5,
         seed: 1,
-    };
+    }
+}
+
+#[test]
+fn a_small_study_reconstructs_and_stays_above_the_limit() {
+    let alphabet = Alphabet::letters(16).unwrap();
+    let options = small_study(alphabet, usual_metrics(alphabet));
     let steps_done = std::sync::atomic::AtomicU64::new(0);
     let report = run(&options, &|| {
         steps_done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -45,4 +50,23 @@ fn a_small_study_reconstructs_and_stays_above_the_limit() {
     let json: serde_json::Value = serde_json::from_str(&report.json().unwrap()).unwrap();
     assert_eq!(json["rows"].as_array().unwrap().len(), report.rows.len());
     assert!(report.table().contains("levenshtein"));
+}
+
+/// An empty report would look as if nothing could be learned.
+#[test]
+fn metrics_that_no_private_engine_computes_are_refused_with_the_reason() {
+    let alphabet = Alphabet::letters(16).unwrap();
+    let multimatch = Metric::MultiMatch(MultiMatch {
+        outputs: MultiMatchOutput::ALL.to_vec(),
+        simplification: None,
+    });
+    let subsmatch = Metric::SubsMatch(SubsMatch { window: 3 });
+    for (metric, reason) in [
+        (multimatch, "medians of angles and lengths"),
+        (subsmatch, "counts all short sequences"),
+    ] {
+        let options = small_study(alphabet, vec![(metric.name().into(), metric)]);
+        let error = steps(&options).unwrap_err().to_string();
+        assert!(error.contains(reason), "{error}");
+    }
 }

@@ -30,7 +30,7 @@ pub(super) fn in_words(metric: MetricName) -> &'static str {
             "The score is the largest distance from a place in one scanpath to the nearest place in the other (Hausdorff distance)."
         }
         MetricName::Crqa => {
-            "It is counted how often, and in which patterns, two scanpaths visit the same places (cross-recurrence)."
+            "The scores say how often, and in which patterns, two scanpaths visit the same places (cross-recurrence)."
         }
         MetricName::ScaSim => {
             "The score is the time that two scanpaths spend at different places (ScaSim)."
@@ -39,7 +39,7 @@ pub(super) fn in_words(metric: MetricName) -> &'static str {
             "The eye movements of two scanpaths are aligned and compared in shape, direction, length, position and duration (MultiMatch)."
         }
         MetricName::SubsMatch => {
-            "It is compared how often short sequences of places occur in two scanpaths (SubsMatch)."
+            "The frequencies of short sequences of places in two scanpaths are compared (SubsMatch)."
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::output::to_stdout;
 use crate::progress::{Unit, bar};
 use clap::{Args, ValueEnum};
 use veilpath::{Alphabet, MetricOptions, Reveal};
+use veilpath_evaluation::cell;
 use veilpath_evaluation::reconstruct::{self, Effort, Options};
 
 const EXAMPLES: &str = "\
@@ -15,6 +16,7 @@ Examples:
   veilpath audit reconstruct --length 20,50 --longest-search 0 --format markdown
   veilpath audit reconstruct --length 5 --rounds 1 --metric scanmatch --grid 6x5 --letters 26
   veilpath audit reconstruct --length 4 --rounds 1 --reveal threshold:2 --metric needleman-wunsch
+  veilpath audit reconstruct --length 4 --rounds 1 --metric frechet --points fixations --fixation-grid 4x3
 
 The partner follows the protocol, but makes up its cohort. Each attack reconstructs random scanpaths from the answers, and a \
 scanpath counts only if everything that the metric depends on is right: every letter or, for some measures, less. Without options about the metric, a list of common metrics is measured. MultiMatch and SubsMatch are not among them, because \
@@ -22,7 +24,7 @@ no private engine computes them. \
 \"letter by letter\" chooses all of its scanpaths in advance; the other attacks choose each one after the previous answer. \
 Another attack might need fewer comparisons, but none needs fewer than the bound on average, even if it adapts or cheats: \
 the bound is the information in a scanpath divided by that in an answer. The default limit of `veilpath host` \
-and `veilpath join` is half of the bound.";
+and `veilpath join` is half of the bound. Fixations are on the screen of `veilpath bench cell`.";
 
 /// The arguments of `audit reconstruct`.
 #[derive(Debug, Args)]
@@ -100,11 +102,15 @@ pub(crate) fn run(args: &ReconstructArgs) -> Result<(), Failure> {
     let alphabet = Alphabet::letters(args.letters.into())
         .map_err(|error| Failure::input(format!("--letters: {}", error.problem)))?;
     let metric = MetricOptions::from(&args.metric);
-    let metrics = if metric == MetricOptions::default() {
-        reconstruct::usual_metrics(alphabet)
+    let (metrics, alphabet) = if metric == MetricOptions::default() {
+        (reconstruct::usual_metrics(alphabet), alphabet)
     } else {
-        let metric = metric.metric(&alphabet, None, None)?;
-        vec![(metric.name().to_string(), metric)]
+        let metric = metric.metric(&alphabet, None, Some(&cell::screen()?))?;
+        let alphabet = match metric.quantisation() {
+            None => alphabet,
+            Some(rounded) => rounded.alphabet().map_err(veilpath::Error::from)?,
+        };
+        (vec![(metric.name().to_string(), metric)], alphabet)
     };
     let options = Options {
         metrics,
@@ -122,11 +128,13 @@ pub(crate) fn run(args: &ReconstructArgs) -> Result<(), Failure> {
         longest_search: args.longest_search.into(),
         seed: args.seed,
     };
-    let bar = bar(
-        reconstruct::steps(&options)?,
-        Unit::Steps,
-        messages::is_quiet(),
-    );
+    let steps = reconstruct::steps(&options)?;
+    if steps == 0 {
+        return Err(Failure::input(
+            "no attack is made for this metric, answer and length\n  of crqa choose one of --numbers; see also --reveal and --longest-search",
+        ));
+    }
+    let bar = bar(steps, Unit::Steps, messages::is_quiet());
     let report = reconstruct::run(&options, &|| bar.inc(1))?;
     bar.finish_and_clear();
     let text = match args.format {
