@@ -200,11 +200,7 @@ impl Layout {
             key_bits: size.bits(),
         };
         let widest = SlotLayout::with_most_slots(size, bits).map_err(|_| refused())?;
-        let room = if packing {
-            with_most_slots.slots() as usize
-        } else {
-            1
-        };
+        let room = if packing { widest.slots() as usize } else { 1 };
         let cells = (room / width).max(1);
         let used = room.min(cells * width);
         let used_slots = u32::try_from(used).map_err(|_| refused())?;
