@@ -21,7 +21,8 @@
 //!
 //! **What a partner with many workers gets.** What it gets from one session of the whole plan. All tiles are charged to one ledger under
 //! one lock before anything is opened, the plan as a whole was checked against the limits when it was agreed on, and each tile has
-//! one journal, which one worker at a time can hold. So all workers of an institution use the same state directory.
+//! one journal, which one worker at a time can hold. So all workers of an institution use the same state directory; one without the
+//! agreement is refused.
 
 mod certificate;
 mod gate;

@@ -3,6 +3,7 @@
 use super::*;
 use crate::SecureChannel;
 use crate::connect::{connect_tcp, secure};
+use crate::error::FileProblem;
 use crate::tls::{self, PinnedKeys};
 use crate::worker::gateway::greeting;
 use std::time::Instant;
@@ -94,6 +95,28 @@ fn a_stranger_gets_no_certificate() {
         let mut channel = secure(socket, tls, any, &timeouts()).unwrap();
         assert!(channel.receive(&mut [0]).is_err());
     });
+}
+
+/// Limits hold where the journals and the ledger of the institution are. A worker that is started with another state directory,
+/// or with an empty one on a disk of its own, would count from zero.
+#[test]
+fn a_worker_without_the_records_of_its_institution_computes_nothing() {
+    let world = World::new(Engine::Garbled);
+    let orders = [world.order(0, "1-3"), world.order(1, "1-3")];
+    std::fs::remove_dir_all(world.state_dir(0).agreements()).unwrap();
+    let [host, join] = world.work([&orders[0], &orders[1]], tile(1));
+    let is_unknown = |error: &SessionError| {
+        matches!(
+            error,
+            SessionError::File {
+                problem: FileProblem::NoSuchAgreement,
+                ..
+            }
+        )
+    };
+    assert!(is_unknown(&host.unwrap_err()));
+    assert!(matches!(join.unwrap_err(), SessionError::Declined(_)));
+    assert_eq!(world.counted(), [0, 0]);
 }
 
 /// Signatures of the same text are the same: a worker that is dropped comes back within the same second.
