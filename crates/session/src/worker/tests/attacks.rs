@@ -3,7 +3,7 @@
 use super::*;
 use crate::SecureChannel;
 use crate::connect::{connect_tcp, secure};
-use crate::error::FileProblem;
+use crate::error::{FileProblem, Limit};
 use crate::tls::{self, PinnedKeys};
 use crate::worker::gateway::greeting;
 use std::time::Instant;
@@ -117,6 +117,58 @@ fn a_worker_without_the_records_of_its_institution_computes_nothing() {
     assert!(is_unknown(&host.unwrap_err()));
     assert!(matches!(join.unwrap_err(), SessionError::Declined(_)));
     assert_eq!(world.counted(), [0, 0]);
+}
+
+/// Workers, single tiles, other numbers of tiles and the whole plan at once: a scanpath has one limit.
+#[test]
+fn all_ways_to_cut_a_plan_share_one_limit() {
+    let whole = || {
+        ["p", "q"].map(|side| Proposal {
+            tiles: None,
+            ..proposal(side, Engine::Garbled)
+        })
+    };
+    let of_other_count = |index| {
+        whole().map(|plan| Proposal {
+            tile: Some(Tile::new(index, 2).unwrap()),
+            ..plan
+        })
+    };
+    let is_refused = |ended: [Result<CompletedSession, SessionError>; 2]| {
+        ended.iter().all(|ended| {
+            let error = ended.as_ref().err();
+            error.is_some_and(|error| {
+                matches!(
+                    error,
+                    SessionError::Limit(Limit::Comparisons(_)) | SessionError::Declined(_)
+                )
+            })
+        })
+    };
+    let orders = |world: &World| [world.order(0, "1-3"), world.order(1, "1-3")];
+    // The tiles first.
+    let world = World::new(Engine::Garbled);
+    let [host, join] = orders(&world);
+    for index in 1..=TILES {
+        assert!(
+            world
+                .work([&host, &join], tile(index))
+                .iter()
+                .all(Result::is_ok)
+        );
+    }
+    assert!(is_refused(world.session(whole())));
+    assert!(is_refused(world.session(of_other_count(1))));
+    assert_eq!(world.counted(), [3, 3]);
+    // The whole plan first: an agreement on tiles does not reserve anything.
+    let world = World::new(Engine::Garbled);
+    let [host, join] = orders(&world);
+    assert!(world.session(whole()).iter().all(Result::is_ok));
+    for index in 1..=TILES {
+        assert!(is_refused(world.work([&host, &join], tile(index))));
+    }
+    assert!(is_refused(world.session(of_other_count(2))));
+    assert_eq!(world.counted(), [3, 3]);
 }
 
 /// Signatures of the same text are the same: a worker that is dropped comes back within the same second.
