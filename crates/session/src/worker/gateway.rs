@@ -153,6 +153,10 @@ impl WorkerGreetings {
 }
 
 impl GreetingForm for WorkerGreetings {
+    fn authenticates(&self) -> bool {
+        true
+    }
+
     fn read(&mut self, bytes: &[u8]) -> Option<Result<Greeting, BadGreeting>> {
         let (magic, name) = (bytes.len().min(MAGIC.len()), MAGIC.len() - 1);
         if bytes[..magic] != MAGIC[..magic] {
