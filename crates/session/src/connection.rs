@@ -5,7 +5,7 @@ mod monitor;
 pub(crate) use monitor::ConnectionMonitor;
 
 use crate::channel::merge_buffers;
-use crate::error::{Misbehaviour, NetworkError, SessionError};
+use crate::error::{Misbehaviour, NetworkError, SessionError, WorkerKeyProblem};
 use crate::frames::{self, Kind, Parser};
 use crate::identity::PublicKey;
 use crate::limits::Timeouts;
@@ -59,6 +59,8 @@ pub(crate) struct SharedConnection {
     stall_ms: AtomicU64,
     /// When the connection must have ended, in milliseconds since `start`, and the time that it had.
     deadline: Mutex<Option<(u64, Duration)>>,
+    /// When the worker key of the other side expires, in milliseconds since `start`.
+    expiry: OnceLock<u64>,
     /// What ends the connection early.
     cancel: OnceLock<CancelToken>,
     cause: Mutex<Option<SessionError>>,
@@ -89,6 +91,7 @@ impl SharedConnection {
             // Keep-alives are not enough before the engine runs.
             stall_ms: AtomicU64::new(millis(timeouts.idle)),
             deadline: Mutex::new(None),
+            expiry: OnceLock::new(),
             cancel: OnceLock::new(),
             cause: Mutex::new(None),
             keep_alive: Mutex::new(Some(keep_alive)),
@@ -132,6 +135,11 @@ impl SharedConnection {
         *guard(&self.deadline) = None;
     }
 
+    /// Ends the connection after this time, when the worker key of the other side expires.
+    pub(crate) fn set_expiry(&self, time: Duration) {
+        let _ = self.expiry.set(self.now().saturating_add(millis(time)));
+    }
+
     /// Ends the connection soon after this token is cancelled. The first token counts.
     pub(crate) fn end_with(&self, token: CancelToken) {
         let _ = self.cancel.set(token);
@@ -140,6 +148,9 @@ impl SharedConnection {
     fn check_deadline(&self) -> Result<(), ChannelError> {
         if self.cancel.get().is_some_and(CancelToken::is_cancelled) {
             return Err(self.fail(NetworkError::Stopped.into()));
+        }
+        if self.expiry.get().is_some_and(|&end| self.now() > end) {
+            return Err(self.fail(Misbehaviour::WorkerKey(WorkerKeyProblem::Expired).into()));
         }
         match *guard(&self.deadline) {
             Some((end, time)) if self.now() > end => {

@@ -29,7 +29,8 @@ pub(crate) struct CopyLimits {
 #[derive(Debug)]
 pub(crate) struct ClientPair {
     state: Arc<State>,
-    sockets: [TcpStream; 2],
+    /// Shared with the threads, and not cloned for them: a connection has two open files.
+    sockets: Arc<[TcpStream; 2]>,
 }
 
 #[derive(Debug)]
@@ -61,14 +62,16 @@ impl ClientPair {
             socket.set_read_timeout(Some(POLL_INTERVAL))?;
             socket.set_write_timeout(Some(POLL_INTERVAL))?;
         }
+        let sockets = Arc::new(sockets);
         let copying = Self { state, sockets };
-        for (from, to) in [(0, 1), (1, 0)] {
-            let from = copying.sockets[from].try_clone()?;
-            let to = copying.sockets[to].try_clone()?;
+        for is_back in [false, true] {
+            let sockets = Arc::clone(&copying.sockets);
             let state = Arc::clone(&copying.state);
             let thread = std::thread::Builder::new().stack_size(STACK);
             thread.spawn(move || {
-                if state.copy(&from, &to).is_err() {
+                let [one, other] = &*sockets;
+                let (from, to) = if is_back { (other, one) } else { (one, other) };
+                if state.copy(from, to).is_err() {
                     // The other direction ends, too.
                     state.stopped.store(true, Ordering::Relaxed);
                     let _ = from.shutdown(Shutdown::Both);
@@ -96,7 +99,7 @@ impl ClientPair {
 impl Drop for ClientPair {
     fn drop(&mut self) {
         self.state.stopped.store(true, Ordering::Relaxed);
-        for socket in &self.sockets {
+        for socket in &*self.sockets {
             let _ = socket.shutdown(Shutdown::Both);
         }
     }

@@ -10,7 +10,8 @@
 //!
 //! The relay has no key and authenticates nobody. It sees when two sides meet, their addresses, and how many bytes they
 //! exchange. The token is a hash of both fingerprints: someone who knows both can recognise it, and can wait with it; what this
-//! gets is a TLS handshake that fails, after which both sides meet again. TLS 1.3 encrypts the keys of both sides.
+//! gets is a TLS handshake that fails, after which both sides meet again, those of addresses with the fewest clients first. TLS 1.3 encrypts
+//! the keys of both sides.
 //!
 //! Everything is bounded ([`RelayOptions`], `rendezvous.rs`): connections that have not sent their greeting, those that wait,
 //! those that are connected, and how long each may last.
@@ -124,6 +125,11 @@ pub(crate) enum BadGreeting {
 pub(crate) trait GreetingForm: Send + std::fmt::Debug {
     /// The greeting in these bytes, once there are enough of them; they get no longer after that.
     fn read(&mut self, bytes: &[u8]) -> Option<Result<Greeting, BadGreeting>>;
+
+    /// Whether a greeting proves who sends it.
+    fn authenticates(&self) -> bool {
+        false
+    }
 }
 
 /// The greeting of a relay.

@@ -7,7 +7,9 @@
 //! | is connected | see `copy.rs` | `connections` pairs |
 //!
 //! One client too many evicts the oldest one in its state of the address that has the most. Clients with the same token are
-//! connected in the order in which they came.
+//! connected in the order in which they came, but first those of addresses that have the fewest of them: who waits many times in
+//! place of another keeps nobody apart. A connection may last long, so where anybody may meet, one address takes part in at most half
+//! of them.
 
 use super::{BadGreeting, Greeting, GreetingForm, PONG, Reply, Token};
 use crate::throttle::Origin;
@@ -86,7 +88,8 @@ pub(crate) struct Rendezvous {
     form: Box<dyn GreetingForm>,
     clients: BTreeMap<u64, Client>,
     next_id: u64,
-    connected: usize,
+    /// The addresses of clients that are connected, by the number of the one that hosts.
+    connected: BTreeMap<u64, [Origin; 2]>,
     actions: Vec<Action>,
 }
 
@@ -104,7 +107,7 @@ impl Rendezvous {
             form,
             clients: BTreeMap::new(),
             next_id: 0,
-            connected: 0,
+            connected: BTreeMap::new(),
             actions: Vec::new(),
         }
     }
@@ -154,9 +157,9 @@ impl Rendezvous {
         self.remove(id, now);
     }
 
-    /// A connection of two clients has ended.
-    pub(crate) fn ended(&mut self) {
-        self.connected = self.connected.saturating_sub(1);
+    /// The connection with this client as host has ended.
+    pub(crate) fn ended(&mut self, host: u64) {
+        self.connected.remove(&host);
     }
 
     /// Time has passed.
@@ -227,7 +230,8 @@ impl Rendezvous {
         }
     }
 
-    /// Connects a client with the first that has the same token and the other role, once both have answered.
+    /// Connects a client with one that has the same token and the other role, once both have answered: the first of an address with
+    /// the fewest of these.
     fn find_partner(&mut self, id: u64, now: Instant) {
         let Some(greeting) = self.waiting(id).map(|waiting| waiting.greeting) else {
             return;
@@ -237,11 +241,15 @@ impl Rendezvous {
                 let theirs = waiting.greeting;
                 let other_role = theirs.role != greeting.role;
                 let is_free = waiting.partner.is_none() && other != id;
-                (is_free && other_role && theirs.token == greeting.token).then_some(other)
+                let is_match = is_free && other_role && theirs.token == greeting.token;
+                is_match.then_some((other, client.from))
             }
             ClientState::Greeting(..) => None,
         };
-        let Some(partner) = self.clients.iter().find_map(matches) else {
+        let all: Vec<(u64, Origin)> = self.clients.iter().filter_map(matches).collect();
+        let counts = counts(&all);
+        let first = all.iter().min_by_key(|(_, from)| counts.get(from));
+        let Some(&(partner, _)) = first else {
             return;
         };
         for (client, other) in [(id, partner), (partner, id)] {
@@ -268,8 +276,12 @@ impl Rendezvous {
         if !both.iter().all(is_ready) {
             return;
         }
+        let from = both.map(|client| self.clients.get(&client).map(|it| it.from));
+        let [Some(one), Some(other)] = from else {
+            return;
+        };
         let is_host = self.waiting(id).map(|it| it.greeting.role) == Some(Role::Host);
-        let full = self.connected >= self.limits.connections;
+        let full = self.is_full([one, other]);
         for client in both {
             self.clients.remove(&client);
             let reply = if full { Reply::Full } else { Reply::Start };
@@ -279,14 +291,26 @@ impl Rendezvous {
             }
         }
         if !full {
-            self.connected += 1;
             let (host, join) = if is_host {
                 (id, partner)
             } else {
                 (partner, id)
             };
+            self.connected.insert(host, [one, other]);
             self.actions.push(Action::Connect { host, join });
         }
+    }
+
+    /// Whether clients of these two addresses cannot be connected now.
+    fn is_full(&self, addresses: [Origin; 2]) -> bool {
+        let all = self.limits.connections;
+        let is_open = self.limits.allowed.is_none() && !self.form.authenticates();
+        let most = if is_open { all.div_ceil(2) } else { all };
+        let taken = |from: &Origin| {
+            let both = self.connected.values();
+            both.filter(|both| both.contains(from)).count()
+        };
+        self.connected.len() >= all || addresses.iter().any(|from| taken(from) >= most)
     }
 
     /// Asks a client whether it is there, unless it was asked.
@@ -339,10 +363,7 @@ impl Rendezvous {
         };
         let mut present = kind(&self.clients);
         while present.len() >= most.max(1) {
-            let mut counts: HashMap<Origin, usize> = HashMap::new();
-            for (_, from) in &present {
-                *counts.entry(*from).or_default() += 1;
-            }
+            let counts = counts(&present);
             let largest = counts.values().copied().max();
             // The clients are in the order of arrival.
             let oldest = present
@@ -355,4 +376,13 @@ impl Rendezvous {
             self.close(id, waiting.then_some(Reply::Full), now);
         }
     }
+}
+
+/// The number of clients of each address.
+fn counts(clients: &[(u64, Origin)]) -> HashMap<Origin, usize> {
+    let mut counts = HashMap::new();
+    for (_, from) in clients {
+        *counts.entry(*from).or_default() += 1;
+    }
+    counts
 }

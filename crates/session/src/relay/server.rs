@@ -39,7 +39,8 @@ pub struct RelayOptions {
     pub idle: Duration,
     /// How long a connection may last.
     pub total: Duration,
-    /// The institutions that are served: any two of them may meet. Without a list, everybody is.
+    /// The institutions that are served: any two of them may meet. Without a list, everybody is, and one address takes part in at most
+    /// half of the connections.
     pub allowed: Option<Vec<Fingerprint>>,
 }
 
@@ -96,10 +97,19 @@ pub struct Relay {
     throttle: Throttle,
     rendezvous: Rendezvous,
     clients: HashMap<u64, Client>,
-    connections: Vec<(u64, ClientPair)>,
+    connections: Vec<Connection>,
     next_number: u64,
     /// Dropped connections that were not reported, and since when they are counted.
     dropped: (u64, Instant),
+}
+
+/// Two clients that are connected.
+#[derive(Debug)]
+struct Connection {
+    number: u64,
+    /// The client that hosts.
+    host: u64,
+    copying: ClientPair,
 }
 
 #[derive(Debug)]
@@ -252,30 +262,34 @@ impl Relay {
 
     fn connect(&mut self, host: u64, join: u64, on_event: &mut dyn FnMut(RelayEvent)) {
         let sockets = (self.clients.remove(&host), self.clients.remove(&join));
-        let (Some(host), Some(join)) = sockets else {
-            return self.rendezvous.ended();
+        let (Some(first), Some(second)) = sockets else {
+            return self.rendezvous.ended(host);
         };
         // Without threads both connections close, and both sides come again.
-        match ClientPair::start([host.socket, join.socket], self.limits) {
+        match ClientPair::start([first.socket, second.socket], self.limits) {
             Ok(copying) => {
                 let number = self.next_number;
                 self.next_number += 1;
-                self.connections.push((number, copying));
+                self.connections.push(Connection {
+                    number,
+                    host,
+                    copying,
+                });
                 on_event(RelayEvent::Connected { number });
             }
-            Err(_) => self.rendezvous.ended(),
+            Err(_) => self.rendezvous.ended(host),
         }
     }
 
     fn reap(&mut self, on_event: &mut dyn FnMut(RelayEvent)) {
         let rendezvous = &mut self.rendezvous;
-        self.connections.retain(|(number, copying)| {
-            if !copying.has_ended() {
+        self.connections.retain(|connection| {
+            if !connection.copying.has_ended() {
                 return true;
             }
-            rendezvous.ended();
-            let (bytes, time) = copying.totals();
-            let number = *number;
+            rendezvous.ended(connection.host);
+            let (bytes, time) = connection.copying.totals();
+            let number = connection.number;
             on_event(RelayEvent::Ended {
                 number,
                 bytes,

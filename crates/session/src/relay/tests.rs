@@ -32,13 +32,25 @@ fn greeting(role: Role, number: u8) -> [u8; GREETING] {
 
 /// A client that has greeted, and answered the first ping if `answers`.
 fn enter(rendezvous: &mut Rendezvous, role: Role, number: u8, now: Instant, answers: bool) -> u64 {
-    let id = rendezvous.arrive(from(number), now);
-    rendezvous.receive(id, &greeting(role, number), now);
-    let actions = rendezvous.actions();
-    assert_eq!(actions.last(), Some(&Action::Send(id, Reply::Ping)));
+    let id = enter_from(rendezvous, role, number, from(number), now);
     if answers {
         rendezvous.receive(id, &[PONG], now);
     }
+    id
+}
+
+/// A client of this address that has greeted.
+fn enter_from(
+    rendezvous: &mut Rendezvous,
+    role: Role,
+    number: u8,
+    from: Origin,
+    now: Instant,
+) -> u64 {
+    let id = rendezvous.arrive(from, now);
+    rendezvous.receive(id, &greeting(role, number), now);
+    let actions = rendezvous.actions();
+    assert_eq!(actions.last(), Some(&Action::Send(id, Reply::Ping)));
     id
 }
 
@@ -157,8 +169,9 @@ fn refusals_are_told() {
     let other = [Action::Send(old, Reply::OtherVersion), Action::Close(old)];
     assert_eq!(rendezvous.actions(), other);
     // One connection is all that this relay has.
+    let mut hosts = Vec::new();
     for is_free in [true, false] {
-        enter(&mut rendezvous, Role::Host, 1, now, true);
+        hosts.push(enter(&mut rendezvous, Role::Host, 1, now, true));
         enter(&mut rendezvous, Role::Join, 1, now, true);
         let actions = rendezvous.actions();
         let connects = |it: &Action| matches!(it, Action::Connect { .. });
@@ -166,7 +179,7 @@ fn refusals_are_told() {
         let full = |it: &Action| matches!(it, Action::Send(_, Reply::Full));
         assert_eq!(actions.iter().any(full), !is_free, "{actions:?}");
     }
-    rendezvous.ended();
+    rendezvous.ended(hosts[0]);
     enter(&mut rendezvous, Role::Host, 1, now, true);
     enter(&mut rendezvous, Role::Join, 1, now, true);
     let last = rendezvous.actions().pop();
@@ -194,6 +207,59 @@ fn a_flood_evicts_itself() {
         rendezvous.tick(now);
     }
     assert_eq!(rendezvous.len(), 0);
+}
+
+/// Somebody who knows both fingerprints waits many times in place of each side.
+#[test]
+fn one_address_does_not_keep_two_sides_apart() {
+    let now = Instant::now();
+    for roles in [[Role::Host, Role::Join], [Role::Join, Role::Host]] {
+        let mut rendezvous = Rendezvous::new(limits(64, 64));
+        for _ in 0..20 {
+            let id = enter_from(&mut rendezvous, roles[0], 1, from(9), now);
+            rendezvous.receive(id, &[PONG], now);
+        }
+        let first = enter(&mut rendezvous, roles[0], 1, now, true);
+        let second = enter_from(&mut rendezvous, roles[1], 1, from(2), now);
+        rendezvous.receive(second, &[PONG], now);
+        let (host, join) = match roles[0] {
+            Role::Host => (first, second),
+            Role::Join => (second, first),
+        };
+        let connected = Action::Connect { host, join };
+        assert_eq!(rendezvous.actions().last(), Some(&connected));
+    }
+}
+
+/// A connection may last for a week, with a byte now and then.
+#[test]
+fn one_address_does_not_take_all_connections() {
+    let now = Instant::now();
+    let connects = |rendezvous: &mut Rendezvous, addresses: [u8; 2]| {
+        for (role, address) in [Role::Host, Role::Join].into_iter().zip(addresses) {
+            let id = enter_from(rendezvous, role, addresses[0], from(address), now);
+            rendezvous.receive(id, &[PONG], now);
+        }
+        let last = rendezvous.actions().pop();
+        matches!(last, Some(Action::Connect { .. }))
+    };
+    let mut rendezvous = Rendezvous::new(limits(8, 4));
+    let taken = (0..10)
+        .filter(|_| connects(&mut rendezvous, [9, 9]))
+        .count();
+    assert_eq!(taken, 2);
+    assert!(!connects(&mut rendezvous, [1, 9]));
+    assert!(connects(&mut rendezvous, [1, 2]) && connects(&mut rendezvous, [3, 4]));
+    assert!(!connects(&mut rendezvous, [5, 6]), "all are taken");
+    // Where only some may meet, these may use all of it.
+    let mut rendezvous = Rendezvous::new(RendezvousLimits {
+        allowed: Some([token(9)].into()),
+        ..limits(8, 4)
+    });
+    let taken = (0..10)
+        .filter(|_| connects(&mut rendezvous, [9, 9]))
+        .count();
+    assert_eq!(taken, 4);
 }
 
 /// What clients can do, in any order.
@@ -232,7 +298,7 @@ proptest! {
         let start = Instant::now();
         let mut now = start;
         let mut rendezvous = Rendezvous::new(limits(6, 3));
-        let mut connected = 0usize;
+        let mut connected: Vec<u64> = Vec::new();
         let mut greetings: HashMap<u64, (Role, u8)> = HashMap::new();
         let mut unanswered: HashMap<u64, u32> = HashMap::new();
         let mut ids: Vec<u64> = Vec::new();
@@ -261,15 +327,16 @@ proptest! {
                     rendezvous.tick(now);
                 }
                 ClientAction::End => {
-                    rendezvous.ended();
-                    connected = connected.saturating_sub(1);
+                    if let Some(host) = connected.pop() {
+                        rendezvous.ended(host);
+                    }
                 }
             }
             for action in rendezvous.actions() {
                 match action {
                     Action::Send(id, Reply::Ping) => *unanswered.entry(id).or_default() += 1,
                     Action::Connect { host, join } => {
-                        connected += 1;
+                        connected.push(host);
                         let (a, b) = (greetings[&host], greetings[&join]);
                         prop_assert_eq!((a.0, b.0), (Role::Host, Role::Join));
                         prop_assert_eq!(a.1, b.1);
@@ -278,7 +345,7 @@ proptest! {
                     _ => {}
                 }
             }
-            prop_assert!(connected <= 3);
+            prop_assert!(connected.len() <= 3);
             prop_assert!(rendezvous.len() <= 64 + 6);
         }
         for _ in 0..10 {

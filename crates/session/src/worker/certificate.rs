@@ -18,6 +18,9 @@ pub(crate) const MAX_BYTES: usize = 2 << 10;
 /// The longest time for which a worker key is made. Keys cannot be withdrawn, so they expire soon.
 pub const MAX_WORKER_KEY_TIME: Duration = Duration::from_secs(31 * 24 * 3600);
 
+/// How much longer a key may be valid by the clock of the side that checks it, which may be behind.
+const MAX_CLOCK_DIFFERENCE: Duration = Duration::from_secs(24 * 3600);
+
 /// Consecutive tiles of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TileRange {
@@ -116,7 +119,10 @@ impl WorkerCertificate {
         Ok(Self { claim, signature })
     }
 
-    /// Whether this institution lets this key compute this tile, or any tile, of this agreement now.
+    /// Whether this institution lets this key compute this tile, or any tile, of this agreement now; and for how long.
+    ///
+    /// A key that is valid for longer than any may be is not accepted: the institution that made it does not decide alone how long
+    /// a stolen one works, and a clock that was set back by months does not bring back an old one.
     pub(crate) fn check(
         &self,
         institution: Fingerprint,
@@ -124,7 +130,7 @@ impl WorkerCertificate {
         agreement: &str,
         tile: Option<u32>,
         now: SystemTime,
-    ) -> Result<(), WorkerKeyProblem> {
+    ) -> Result<Duration, WorkerKeyProblem> {
         let claim = &self.claim;
         if claim.institution.fingerprint() != institution {
             return Err(WorkerKeyProblem::OtherInstitution);
@@ -142,9 +148,13 @@ impl WorkerCertificate {
         if !tile.is_none_or(|tile| self.tiles().is_some_and(|tiles| tiles.contains(tile))) {
             return Err(WorkerKeyProblem::OtherTile);
         }
-        match seconds(now) < claim.expires {
-            true => Ok(()),
-            false => Err(WorkerKeyProblem::Expired),
+        let left = Duration::from_secs(claim.expires.saturating_sub(seconds(now)));
+        if left.is_zero() {
+            return Err(WorkerKeyProblem::Expired);
+        }
+        match left <= MAX_WORKER_KEY_TIME + MAX_CLOCK_DIFFERENCE {
+            true => Ok(left),
+            false => Err(WorkerKeyProblem::Time),
         }
     }
 
@@ -153,9 +163,10 @@ impl WorkerCertificate {
         TileRange::new(self.claim.first_tile, self.claim.last_tile).ok()
     }
 
-    /// When it expires.
+    /// When it expires. A time that the clock cannot represent is no time at which it is valid.
     pub(crate) fn expires(&self) -> SystemTime {
-        UNIX_EPOCH + Duration::from_secs(self.claim.expires)
+        let time = UNIX_EPOCH.checked_add(Duration::from_secs(self.claim.expires));
+        time.unwrap_or(UNIX_EPOCH)
     }
 
     /// The worker's key.
@@ -169,10 +180,7 @@ impl WorkerCertificate {
     }
 
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let certificate: Self = serde_json::from_slice(bytes).ok()?;
-        // A time beyond what the clock can represent would overflow.
-        let is_near = certificate.claim.expires < 1 << 40;
-        is_near.then_some(certificate)
+        serde_json::from_slice(bytes).ok()
     }
 }
 

@@ -3,22 +3,26 @@
 //! ```text
 //! host                                       join
 //!  │◀═══════ TLS 1.3, each with its own key ═══════▶│   any key: it is worth nothing without what follows
-//!  │── certificate ─────────────────────────▶│   which institution lets this key compute which tiles, and until when
-//!  │◀───────────────────────── certificate ──│   each side checks it, and only then goes on
+//!  │◀───────────────────────── certificate ──│   which institution lets this key compute which tiles, and until when
+//!  │── certificate ─────────────────────────▶│   each side checks it, and only then goes on
 //! ```
 //!
-//! Certificates are encrypted, so that nobody on the way learns who compares what. A connection that presents none, or a bad one, is
-//! rejected like one with a wrong key: nothing of the session was sent to it.
+//! Certificates are encrypted, so that nobody who listens learns who compares what (a gateway's greetings are not, see `gateway.rs`).
+//! Anyone can connect to a host, so the joining side presents its certificate first: a connection without a good one is rejected like
+//! one with a wrong key, and nothing was sent to it. A session does not outlast the key of the other side.
 
 use super::certificate::{MAX_BYTES, WorkerCertificate};
 use crate::error::{Misbehaviour, WorkerKeyProblem};
 use crate::limits::HANDSHAKE_TIMEOUT;
 use crate::{Fingerprint, SecureChannel, SessionError, date};
 use veilpath_channel::Channel;
+use veilpath_protocol::Role;
 
 /// What a connection must present, and what this side presents.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkerGate {
+    /// This side's role.
+    pub(crate) role: Role,
     /// Whose workers may connect.
     pub(crate) institution: Fingerprint,
     pub(crate) agreement: String,
@@ -33,11 +37,9 @@ impl WorkerGate {
     pub(crate) fn pass(&self, channel: &mut SecureChannel) -> Result<(), SessionError> {
         let connection = channel.connection();
         connection.set_deadline(HANDSHAKE_TIMEOUT);
-        let bytes = self.own.to_bytes()?;
-        let length = u16::try_from(bytes.len()).unwrap_or(u16::MAX);
-        channel.send(&length.to_le_bytes())?;
-        channel.send(&bytes)?;
-        channel.flush()?;
+        if self.role == Role::Join {
+            self.present(channel)?;
+        }
         let mut length = [0; 2];
         channel.receive(&mut length)?;
         let length = usize::from(u16::from_le_bytes(length));
@@ -51,9 +53,20 @@ impl WorkerGate {
         let key = connection.peer_key().ok_or(Misbehaviour::NoKey)?;
         let (institution, agreement) = (self.institution, &self.agreement);
         let checked = theirs.check(institution, key, agreement, self.tile, date::now());
-        checked.map_err(refused)?;
+        connection.set_expiry(checked.map_err(refused)?);
+        if self.role == Role::Host {
+            self.present(channel)?;
+        }
         connection.clear_deadline();
         Ok(())
+    }
+
+    fn present(&self, channel: &mut SecureChannel) -> Result<(), SessionError> {
+        let bytes = self.own.to_bytes()?;
+        let length = u16::try_from(bytes.len()).unwrap_or(u16::MAX);
+        channel.send(&length.to_le_bytes())?;
+        channel.send(&bytes)?;
+        Ok(channel.flush()?)
     }
 }
 

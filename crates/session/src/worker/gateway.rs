@@ -9,13 +9,15 @@
 //!
 //! A gateway is a relay for one agreement that asks for a worker key. It lets in workers of the two institutions, for tiles
 //! that their keys are for, until these expire. It holds no key, and TLS stays between the workers: who takes over a
-//! gateway sees what a relay sees, and the agreement and the public keys in the greetings.
+//! gateway sees what a relay sees, and the agreement and the public keys in the greetings. So does who listens on the way to it:
+//! greetings are not encrypted.
 //!
-//! A greeting is signed with the worker's key and the time, and is accepted once: somebody who has seen it cannot use it. Its
-//! signatures are checked only after the throttle has admitted the connection, and only when its size is plausible.
+//! A greeting has a random number, is signed with the worker's key and the time, and is accepted once: somebody who has seen it
+//! cannot use it. Its signatures are checked only after the throttle has admitted the connection, and only when its size is plausible.
 
 use super::certificate::{MAX_BYTES, WorkerCertificate};
 use super::plan::AgreedPlan;
+use crate::digests::nonce;
 use crate::error::InternalError;
 use crate::identity::{PublicKey, hex};
 use crate::relay::{BadGreeting, Greeting, GreetingForm, Token};
@@ -60,6 +62,8 @@ struct Claim {
     /// Seconds since 1970.
     time: u64,
     agreement: String,
+    /// A random number: a worker may come back within a second, with another greeting.
+    nonce: String,
 }
 
 impl Claim {
@@ -82,6 +86,7 @@ pub(super) fn greeting(
         tile: tile.index(),
         time: seconds(date::now()),
         agreement: plan.agreement().to_string(),
+        nonce: nonce()?,
     };
     let greeting = SignedGreeting {
         certificate: certificate.clone(),
@@ -148,6 +153,10 @@ impl WorkerGreetings {
 }
 
 impl GreetingForm for WorkerGreetings {
+    fn authenticates(&self) -> bool {
+        true
+    }
+
     fn read(&mut self, bytes: &[u8]) -> Option<Result<Greeting, BadGreeting>> {
         let (magic, name) = (bytes.len().min(MAGIC.len()), MAGIC.len() - 1);
         if bytes[..magic] != MAGIC[..magic] {

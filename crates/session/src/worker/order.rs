@@ -218,6 +218,7 @@ impl WorkOrder {
 
     pub(super) fn gate(&self, tile: Tile) -> WorkerGate {
         WorkerGate {
+            role: self.role(),
             institution: self.plan.peer(),
             agreement: self.plan.agreement.clone(),
             tile: Some(tile.index()),

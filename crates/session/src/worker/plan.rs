@@ -199,6 +199,15 @@ impl AgreedSession {
 }
 
 impl StateDir {
+    /// Refuses a directory that does not have an agreement on tiles: its ledger is not where the pairs of this agreement are counted.
+    pub(super) fn check_agreement(&self, agreement: &str) -> Result<(), SessionError> {
+        let path = path(&self.agreements(), agreement);
+        match path.exists() {
+            true => Ok(()),
+            false => Err(SessionError::file(&path, FileProblem::NoSuchAgreement)),
+        }
+    }
+
     /// The plan of an agreement on tiles, by the start of its id.
     pub fn agreed_plan(&self, id: &str) -> Result<AgreedPlan, SessionError> {
         self.check()?;

@@ -84,6 +84,7 @@ impl Session {
         memory: Option<u64>,
     ) -> Result<Agreement, SessionError> {
         let (role, plan) = (self.role, &order.plan);
+        self.or_decline(Tag::Ready, state_dir.check_agreement(&plan.agreement))?;
         let ours = TileReady {
             agreement: plan.agreement.clone(),
             tile: tile.to_string(),

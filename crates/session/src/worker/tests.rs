@@ -382,4 +382,5 @@ fn a_plan_beyond_the_limits_is_not_agreed_on() {
     assert!(!world.state_dir(0).agreements().exists());
 }
 
+mod attacks;
 mod gateway;

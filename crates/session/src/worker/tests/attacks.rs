@@ -1,0 +1,185 @@
+//! What a stolen worker key, a partner with many tiles, and a wrong state directory cannot do.
+
+use super::*;
+use crate::SecureChannel;
+use crate::connect::{connect_tcp, secure};
+use crate::error::{FileProblem, Limit};
+use crate::tls::{self, PinnedKeys};
+use crate::worker::gateway::greeting;
+use std::time::Instant;
+use veilpath_channel::Channel;
+
+/// An order of the joining side for all tiles whose key expires then.
+fn order_until(world: &World, expires: SystemTime) -> WorkOrder {
+    let mut order = world.order(1, "1-3");
+    let (signer, tiles) = (&world.identities[1], "1-3".parse().unwrap());
+    let agreement = &order.plan.agreement;
+    let certificate = WorkerCertificate::sign(signer, &order.key, agreement, tiles, expires);
+    order.certificate = certificate.unwrap();
+    order
+}
+
+/// Connects two workers, which then do nothing.
+fn connected([host, join]: [&WorkOrder; 2], tile: Tile) -> [SecureChannel; 2] {
+    let listener = Listener::bind("127.0.0.1:0").unwrap();
+    let address = listener.address().to_string();
+    std::thread::scope(|scope| {
+        let host = scope.spawn(|| {
+            host.accept(listener, tile, &timeouts(), &|| false, &mut |_| ())
+                .unwrap()
+        });
+        let join = join.join(&address, tile, &timeouts(), &|| false).unwrap();
+        [host.join().unwrap(), join]
+    })
+}
+
+/// A thief who connects in time and then waits gains nothing by it.
+#[test]
+fn a_session_ends_when_the_key_expires() {
+    let world = World::new(Engine::Garbled);
+    let expires = crate::date::now() + Duration::from_secs(3);
+    let orders = [world.order(0, "1-3"), order_until(&world, expires)];
+    let [host, join] = connected([&orders[0], &orders[1]], tile(1));
+    while crate::date::now() < expires + Duration::from_millis(1500) {
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let opened = std::thread::scope(|scope| {
+        scope.spawn(|| Session::open_with_order(join, &orders[1], timeouts()));
+        Session::open_with_order(host, &orders[0], timeouts())
+    });
+    let error = opened.unwrap_err();
+    assert_eq!(
+        problem_of(&error),
+        Some(WorkerKeyProblem::Expired),
+        "{error}"
+    );
+}
+
+/// The other side decides how long a key may be valid, and so a clock that was set back by years accepts no old key.
+#[test]
+fn a_key_that_is_valid_for_years_is_not_accepted() {
+    let world = World::new(Engine::Garbled);
+    let far = crate::date::now() + MAX_WORKER_KEY_TIME + Duration::from_secs(3 * 24 * 3600);
+    let long = order_until(&world, far);
+    assert_eq!(
+        problem_of(&long.tile(1).unwrap_err()),
+        Some(WorkerKeyProblem::Time)
+    );
+    let [host, _] = world.work([&world.order(0, "1-3"), &long], tile(1));
+    assert_eq!(problem_of(&host.unwrap_err()), Some(WorkerKeyProblem::Time));
+    // A file with a time that no clock can represent.
+    let path = world.folders[0].path().join("work.json");
+    world.order(0, "1").save(&path).unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    let mut file: serde_json::Value = serde_json::from_str(&text).unwrap();
+    file["certificate"]["claim"]["expires"] = u64::MAX.into();
+    std::fs::write(&path, file.to_string()).unwrap();
+    let order = WorkOrder::load(&path).unwrap();
+    assert!(order.expires() < crate::date::now());
+    assert!(order.tile(1).is_err());
+}
+
+/// Anyone can connect to a worker of the host. Who takes part in what is not for them.
+#[test]
+fn a_stranger_gets_no_certificate() {
+    let world = World::new(Engine::Garbled);
+    let order = world.order(0, "1-3");
+    let listener = Listener::bind("127.0.0.1:0").unwrap();
+    let address = listener.address().to_string();
+    std::thread::scope(|scope| {
+        scope.spawn(|| order.accept(listener, tile(1), &timeouts(), &|| false, &mut |_| ()));
+        let soon = Instant::now() + Duration::from_secs(1);
+        let socket = connect_tcp(&address, soon).unwrap();
+        let (stranger, any) = (Identity::ephemeral().unwrap(), PinnedKeys::of_workers());
+        let tls = tls::client(&stranger, &any).unwrap();
+        let mut channel = secure(socket, tls, any, &timeouts()).unwrap();
+        assert!(channel.receive(&mut [0]).is_err());
+    });
+}
+
+/// Limits hold where the journals and the ledger of the institution are. A worker that is started with another state directory,
+/// or with an empty one on a disk of its own, would count from zero.
+#[test]
+fn a_worker_without_the_records_of_its_institution_computes_nothing() {
+    let world = World::new(Engine::Garbled);
+    let orders = [world.order(0, "1-3"), world.order(1, "1-3")];
+    std::fs::remove_dir_all(world.state_dir(0).agreements()).unwrap();
+    let [host, join] = world.work([&orders[0], &orders[1]], tile(1));
+    let is_unknown = |error: &SessionError| {
+        matches!(
+            error,
+            SessionError::File {
+                problem: FileProblem::NoSuchAgreement,
+                ..
+            }
+        )
+    };
+    assert!(is_unknown(&host.unwrap_err()));
+    assert!(matches!(join.unwrap_err(), SessionError::Declined(_)));
+    assert_eq!(world.counted(), [0, 0]);
+}
+
+/// Workers, single tiles, other numbers of tiles and the whole plan at once: a scanpath has one limit.
+#[test]
+fn all_ways_to_cut_a_plan_share_one_limit() {
+    let whole = || {
+        ["p", "q"].map(|side| Proposal {
+            tiles: None,
+            ..proposal(side, Engine::Garbled)
+        })
+    };
+    let of_other_count = |index| {
+        whole().map(|plan| Proposal {
+            tile: Some(Tile::new(index, 2).unwrap()),
+            ..plan
+        })
+    };
+    let is_refused = |ended: [Result<CompletedSession, SessionError>; 2]| {
+        ended.iter().all(|ended| {
+            let error = ended.as_ref().err();
+            error.is_some_and(|error| {
+                matches!(
+                    error,
+                    SessionError::Limit(Limit::Comparisons(_)) | SessionError::Declined(_)
+                )
+            })
+        })
+    };
+    let orders = |world: &World| [world.order(0, "1-3"), world.order(1, "1-3")];
+    // The tiles first.
+    let world = World::new(Engine::Garbled);
+    let [host, join] = orders(&world);
+    for index in 1..=TILES {
+        assert!(
+            world
+                .work([&host, &join], tile(index))
+                .iter()
+                .all(Result::is_ok)
+        );
+    }
+    assert!(is_refused(world.session(whole())));
+    assert!(is_refused(world.session(of_other_count(1))));
+    assert_eq!(world.counted(), [3, 3]);
+    // The whole plan first: an agreement on tiles does not reserve anything.
+    let world = World::new(Engine::Garbled);
+    let [host, join] = orders(&world);
+    assert!(world.session(whole()).iter().all(Result::is_ok));
+    for index in 1..=TILES {
+        assert!(is_refused(world.work([&host, &join], tile(index))));
+    }
+    assert!(is_refused(world.session(of_other_count(2))));
+    assert_eq!(world.counted(), [3, 3]);
+}
+
+/// Signatures of the same text are the same: a worker that is dropped comes back within the same second.
+#[test]
+fn a_worker_may_come_back_to_the_gateway_at_once() {
+    use crate::relay::GreetingForm;
+    let world = World::new(Engine::Garbled);
+    let order = world.order(0, "1-3");
+    let mut form = WorkerGreetings::of(&order.plan);
+    for _ in 0..5 {
+        let greeting = greeting(&order.key, &order.certificate, &order.plan, tile(2)).unwrap();
+        assert!(form.read(&greeting).unwrap().is_ok());
+    }
+}
