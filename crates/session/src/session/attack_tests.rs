@@ -8,6 +8,7 @@ mod cohorts;
 mod engines;
 mod groups;
 mod hang_ups;
+mod impossible;
 mod labels;
 mod measures;
 mod records;
