@@ -14,6 +14,7 @@ mod measures;
 mod records;
 mod relay;
 mod signatures;
+mod starts;
 
 use super::*;
 use crate::checksummed::Flips;
