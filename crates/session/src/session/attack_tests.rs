@@ -6,6 +6,7 @@
 mod agreements;
 mod cohorts;
 mod engines;
+mod failed_checks;
 mod groups;
 mod hang_ups;
 mod impossible;
