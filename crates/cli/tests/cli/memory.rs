@@ -96,6 +96,8 @@ fn common_plans_stay_below_the_default() {
         ("garbled", 30, 100),
         ("garbled", 267, 5),
         ("shares", 30, 60),
+        // With a key of the default size; tables for it are most of what is used.
+        ("paillier", 3, 4),
         ("plain", 267, 15),
     ] {
         let side = || cohort(scanpaths, 4, letters);

@@ -12,6 +12,7 @@ mod hang_ups;
 mod impossible;
 mod labels;
 mod measures;
+mod memory;
 mod paillier_groups;
 mod records;
 mod relay;
