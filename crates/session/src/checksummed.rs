@@ -43,6 +43,35 @@ pub struct ChecksummedChannel<C> {
     /// Everything that was sent, for tests that look at it.
     #[cfg(test)]
     pub(crate) record: Option<std::sync::Arc<std::sync::Mutex<Vec<u8>>>>,
+    /// What a side that cheats changes in what it sends, for tests of the other side.
+    #[cfg(test)]
+    pub(crate) flips: Option<Flips>,
+    /// After how many more bytes it hangs up.
+    #[cfg(test)]
+    pub(crate) left: Option<usize>,
+}
+
+/// Flips bits of some of the bytes that are sent, counted from when this is set.
+#[cfg(test)]
+#[derive(Clone, Debug)]
+pub(crate) struct Flips {
+    pub(crate) sent: usize,
+    pub(crate) bytes: std::ops::Range<usize>,
+    pub(crate) mask: u8,
+}
+
+#[cfg(test)]
+impl Flips {
+    fn apply(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let places = self.sent..;
+        self.sent += bytes.len();
+        let both = places.zip(bytes);
+        both.map(|(place, byte)| match self.bytes.contains(&place) {
+            true => byte ^ self.mask,
+            false => *byte,
+        })
+        .collect()
+    }
 }
 
 impl<C: Channel> ChecksummedChannel<C> {
@@ -58,6 +87,10 @@ impl<C: Channel> ChecksummedChannel<C> {
             failed: false,
             #[cfg(test)]
             record: None,
+            #[cfg(test)]
+            flips: None,
+            #[cfg(test)]
+            left: None,
         }
     }
 
@@ -118,10 +151,18 @@ impl<C: Channel> ChecksummedChannel<C> {
 impl<C: Channel> Channel for ChecksummedChannel<C> {
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
         #[cfg(test)]
+        if let Some(left) = &mut self.left {
+            *left = left.checked_sub(bytes.len()).ok_or(ChannelError::Closed)?;
+        }
+        #[cfg(test)]
         if let Some(record) = &self.record {
             let mut record = record.lock().unwrap_or_else(|error| error.into_inner());
             record.extend_from_slice(bytes);
         }
+        #[cfg(test)]
+        let flipped = self.flips.as_mut().map(|flips| flips.apply(bytes));
+        #[cfg(test)]
+        let bytes = flipped.as_deref().unwrap_or(bytes);
         if bytes.len() < DIRECT {
             self.unsent.extend_from_slice(bytes);
             if self.unsent.len() >= DIRECT {

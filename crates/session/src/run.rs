@@ -65,9 +65,10 @@ impl AgreedSession {
         let journal_failure = journal_failure.or(self.record_failure.take());
         if let Err(error) = computed {
             let error = self.session.explain(error);
-            if let Some(reason) = error.ban() {
+            if error.is_ban() {
+                // Also if pairs were started too often: only a peer that has a ledger can be let in again.
                 self.agreement.ledger.update(|ledger| {
-                    ledger.banned.get_or_insert(reason);
+                    ledger.banned = ledger.banned.or(error.ban());
                     Ok(())
                 })?;
             }

@@ -96,6 +96,8 @@ fn common_plans_stay_below_the_default() {
         ("garbled", 20, 60),
         ("garbled", 150, 5),
         ("shares", 25, 30),
+        // With a key of the default size; tables for it are most of what is used.
+        ("paillier", 3, 4),
         ("plain", 150, 15),
     ] {
         let side = || cohort(scanpaths, 4, letters);

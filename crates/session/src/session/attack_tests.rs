@@ -4,24 +4,32 @@
 //! where it likes. What it has learned is what its files contain at the end: every answer, however it got there.
 
 mod agreements;
+mod cohorts;
 mod engines;
+mod failed_checks;
 mod groups;
 mod hang_ups;
+mod impossible;
 mod labels;
 mod measures;
+mod memory;
+mod paillier_groups;
 mod records;
 mod relay;
 mod signatures;
+mod starts;
 
 use super::*;
+use crate::checksummed::Flips;
 use crate::digests::{FORGED_TAG, cohort_tag};
 use crate::{Listener, ScanpathLimit, join};
+use cohorts::{cohort, letters};
 use relay::{Cut, Relay};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Mutex;
 use tempfile::TempDir;
-use veilpath_metrics::{Alphabet, Encoding, Entry, Metric, Scanpath, Substitution};
+use veilpath_metrics::{Alphabet, Metric, Substitution};
 use veilpath_protocol::{Engine, KeySize, PaillierOptions, PairRule, Reveal, RevealTo};
 
 /// The victim's scanpaths.
@@ -52,6 +60,7 @@ fn cases() -> Vec<Case> {
         case(garbled, RevealTo::Both, Role::Host),
         case(garbled, RevealTo::Host, Role::Host),
         case(Engine::Shares, RevealTo::Both, Role::Join),
+        case(Engine::Shares, RevealTo::Both, Role::Host),
         case(paillier, RevealTo::Both, Role::Join),
         case(paillier, RevealTo::Both, Role::Host),
     ]
@@ -67,6 +76,8 @@ struct World {
     auto: bool,
     /// The victim's budget of answers about groups.
     answers: u32,
+    /// The memory that the victim may use.
+    memory: Option<u64>,
     metric: Metric,
     alphabet: Alphabet,
     victim: Identity,
@@ -96,6 +107,9 @@ struct Attempt<'a> {
     /// The labels that it publishes in place of those that it has committed to.
     labels: Option<&'static [u8]>,
     cut: Option<Cut>,
+    /// The bytes that it changes, and those after which it hangs up, counted from the agreement.
+    flips: Option<Flips>,
+    bytes: Option<usize>,
     fresh: bool,
 }
 
@@ -113,14 +127,11 @@ impl<'a> Attempt<'a> {
             swap_groups: false,
             labels: None,
             cut: None,
+            flips: None,
+            bytes: None,
             fresh: false,
         }
     }
-}
-
-/// Different letters for every number, with different scores.
-fn letters(number: usize) -> [u16; 4] {
-    [1, 3, 7, 11].map(|step| u16::try_from(number * step % 26).unwrap())
 }
 
 /// How a session ended.
@@ -131,22 +142,8 @@ struct SessionEnd {
     agreed: Option<([u8; 32], u64)>,
     /// Records that passed after the agreement: to the victim, and to the attacker.
     records: [usize; 2],
-}
-
-fn cohort(scanpaths: &[&[u16]]) -> Cohort {
-    let entries = scanpaths.iter().enumerate().map(|(index, letters)| Entry {
-        participant: format!("P{index}"),
-        group: Some(["x", "y"][index % 2].into()),
-        stimulus: None,
-        scanpath: Scanpath::new(letters.to_vec()),
-        fixations: None,
-    });
-    Cohort {
-        alphabet: Alphabet::letters(26).unwrap(),
-        encoding: Encoding::default(),
-        screen: None,
-        entries: entries.collect(),
-    }
+    /// The bytes that the victim and the attacker have sent after the agreement, before TLS.
+    sent: [Vec<u8>; 2],
 }
 
 impl World {
@@ -157,6 +154,7 @@ impl World {
             fresh: false,
             auto: false,
             answers: crate::DisclosureLimits::default().answers_per_partner,
+            memory: None,
             // Scores with many values, so that another question has another answer.
             metric: Metric::NeedlemanWunsch {
                 substitution: Substitution::Index,
@@ -225,7 +223,7 @@ impl World {
                 true => ScanpathLimit::Unlimited,
                 false => self.limit,
             },
-            memory: None,
+            memory: self.memory.filter(|_| !attacks),
             tile: None,
             tiles: None,
             key: None,
@@ -240,6 +238,7 @@ impl World {
         let silence = attempt.change.map(|_| Duration::from_secs(4));
         let relay = Relay::start(listener.address(), self.case.attacker, attempt.cut, silence);
         let agreed = Mutex::new(None);
+        let sent: [Arc<Mutex<Vec<u8>>>; 2] = Default::default();
         let side = |channel, role: Role| {
             let (own, peer) = (
                 self.identity(role),
@@ -265,7 +264,10 @@ impl World {
             let agreed_session = session.agree(proposal, Some(&StateDir::at(files)), &mut |_| ());
             FORGED_TAG.set(None);
             let mut ready = agreed_session?;
+            let channel = ready.session.channel.uncounted();
+            channel.record = Some(Arc::clone(&sent[usize::from(self.attacks(role))]));
             if self.attacks(role) {
+                (channel.flips, channel.left) = (attempt.flips.clone(), attempt.bytes);
                 *agreed.lock().unwrap() = Some((ready.agreement.id, ready.agreement.run));
                 let proposal = &mut ready.agreement.proposal;
                 if let Some(change) = attempt.change {
@@ -307,6 +309,7 @@ impl World {
             attacker,
             agreed: agreed.into_inner().unwrap(),
             records: relay.records(),
+            sent: sent.map(|it| std::mem::take(&mut *it.lock().unwrap())),
         }
     }
 

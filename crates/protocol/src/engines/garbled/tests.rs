@@ -4,6 +4,7 @@
 mod bits;
 mod channels;
 mod hostile;
+mod impossible;
 mod lengths;
 mod measures;
 mod outputs;

@@ -96,22 +96,51 @@ fn several_numbers_of_a_pair_are_one_answer() {
     }
 }
 
+/// Without letters on one side, the score is what the other side's insertions cost: lengths say as much, so it counts as nothing.
+#[test]
+fn an_empty_scanpath_shows_no_more_than_lengths() {
+    for_all_cases(|case| {
+        let world = World::new(case, 0);
+        let files = tempfile::tempdir().unwrap();
+        let ended = world.attack(&Attempt {
+            announced: Vec::new(),
+            letters: Vec::new(),
+            ..Attempt::new(files.path(), 1)
+        });
+        assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
+        assert_eq!(world.counted(), 0, "{case:?}");
+        let files = StateDir::at(files.path());
+        let comparisons = files.comparisons().unwrap().entries;
+        let outcome = files.stored_outcome(&comparisons[0].id).unwrap();
+        let scores: Vec<_> = outcome.results.iter().map(|it| it.values).collect();
+        let numbers = scores.iter().map(|it| format!("{it:?}"));
+        let different: BTreeSet<String> = numbers.collect();
+        // The two secrets have the same length and other letters.
+        assert_eq!((scores.len(), different.len()), (2, 1), "{case:?}");
+    });
+}
+
 /// Against a scanpath without letters, the result is the sum of the victim's durations.
 #[test]
 fn an_empty_scanpath_counts_where_durations_are_added() {
-    for attacker in [Role::Join, Role::Host] {
+    for (engine, attacker) in [
+        (Engine::Garbled, Role::Join),
+        (Engine::Garbled, Role::Host),
+        (Engine::Shares, Role::Join),
+        (Engine::Shares, Role::Host),
+    ] {
         let empty = |files| Attempt {
             announced: Vec::new(),
             letters: Vec::new(),
             ..attempt(files, 1)
         };
         let files = tempfile::tempdir().unwrap();
-        let allowed = world(scasim(), Engine::Garbled, attacker, 1);
+        let allowed = world(scasim(), engine, attacker, 1);
         let ended = allowed.attack(&empty(files.path()));
         assert!(ended.victim.is_none(), "{:?}", ended.victim);
         assert_eq!(allowed.audit([files.path()]), (1, 1));
         let files = tempfile::tempdir().unwrap();
-        let forbidden = world(scasim(), Engine::Garbled, attacker, 0);
+        let forbidden = world(scasim(), engine, attacker, 0);
         let ended = forbidden.attack(&empty(files.path()));
         assert!(matches!(ended.victim, Some(SessionError::Limit(_))));
         assert_eq!(forbidden.audit([files.path()]), (0, 0));

@@ -1,0 +1,93 @@
+//! The attacker lies in its transfers, to learn bits of the victim's offset Δ: 33 comparisons would give it all letters
+//! (`crates/mpc/src/alignment/attack_tests.rs`).
+
+use super::*;
+use crate::error::{BanReason, Limit};
+
+/// The point that a sender of base transfers sends, and those of a receiver.
+const POINT: usize = 32;
+const POINTS: usize = 128 * 2 * POINT;
+/// Corrections of all seed trees, and their check.
+const SEEDS: usize = 4096 + 32;
+/// The block with which the host of `shares` starts.
+const START: usize = 16;
+
+/// Where the attacker sends corrections of seed trees and of transfers, counted from its first message about transfers.
+fn places(engine: Engine, attacker: Role) -> [usize; 2] {
+    match (engine, attacker) {
+        (Engine::Shares, Role::Host) => {
+            let seeds = START + POINTS + POINT;
+            [seeds, seeds + SEEDS]
+        }
+        (Engine::Shares, Role::Join) => [POINT, POINT + SEEDS + POINTS],
+        _ => [POINT, POINT + SEEDS],
+    }
+}
+
+/// Lies in some trees whatever Δ is, so that the check cannot pass by a guess.
+const LIE: usize = 512;
+
+fn lie(case: Case, place: usize, found: &str) {
+    let world = World::new(case, 1);
+    let files = tempfile::tempdir().unwrap();
+    let attempt = |flips| Attempt {
+        flips,
+        ..Attempt::new(files.path(), 1)
+    };
+    let flips = Flips {
+        sent: 0,
+        bytes: place..place + LIE,
+        mask: 1,
+    };
+    let error = world.attack(&attempt(Some(flips))).victim.unwrap();
+    assert!(error.to_string().contains(found), "{case:?}: {error}");
+    assert_eq!(error.ban(), Some(BanReason::FailedCheck), "{case:?}");
+    // Honest from now on.
+    let refused = world.attack(&attempt(None));
+    assert!(refused.agreed.is_none(), "{case:?}");
+    assert!(
+        matches!(
+            refused.victim,
+            Some(SessionError::Limit(Limit::Banned(BanReason::FailedCheck)))
+        ),
+        "{case:?}: {:?}",
+        refused.victim
+    );
+    assert_eq!(world.audit([files.path()]), (0, 0), "{case:?}");
+    let state = StateDir::at(world.victim_files.path());
+    let lifted = state.lift_ban(world.attacker.fingerprint()).unwrap();
+    assert_eq!(lifted, Some(BanReason::FailedCheck), "{case:?}");
+    let ended = world.attack(&attempt(None));
+    assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
+    assert_eq!(world.audit([files.path()]), (1, 1), "{case:?}");
+}
+
+/// The host of `garbled` receives no transfers.
+#[test]
+fn a_lie_in_transfers_is_a_ban() {
+    std::thread::scope(|scope| {
+        for (engine, attacker) in [
+            (Engine::Garbled, Role::Join),
+            (Engine::Shares, Role::Join),
+            (Engine::Shares, Role::Host),
+        ] {
+            let case = Case {
+                engine,
+                reveal: Reveal::Score,
+                to: RevealTo::Both,
+                attacker,
+            };
+            scope.spawn(move || {
+                let files = tempfile::tempdir().unwrap();
+                let honest = World::new(case, 1).attack(&Attempt::new(files.path(), 1));
+                // After the length of the attacker's scanpath, and workers or levels.
+                let length = 4u64.to_le_bytes();
+                let mut sent = honest.sent[1].windows(length.len());
+                let start = sent.position(|it| it == length).unwrap() + length.len() + 1;
+                let [seeds, transfers] = places(engine, attacker);
+                lie(case, start + seeds, "the seed trees of the transfers");
+                lie(case, start + transfers, "the transfers are inconsistent");
+            });
+        }
+    });
+}

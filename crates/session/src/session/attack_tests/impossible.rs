@@ -1,0 +1,164 @@
+//! The attacker makes results impossible, to learn from the victim's reaction whether they are: that depends on the victim's letters.
+
+use super::*;
+use crate::digests::journal_id;
+use crate::error::BanReason;
+use crate::journal::Journal;
+use veilpath_protocol::Misbehaviour;
+
+/// What is added to the attacker's half, and hence to the output. It is 160 minus the score, which is from 1 to 31: with other bits 5 and 6
+/// it is above 160.
+const POSSIBLE: u8 = 1;
+const IMPOSSIBLE: u8 = 0x60;
+
+/// Runs an attack with each engine, by the host and by the joining side, with results to these.
+fn for_all_cases(to: [RevealTo; 2], attack: impl Fn(Case) + Sync) {
+    let attackers = [Role::Host, Role::Join].into_iter().zip(to);
+    std::thread::scope(|scope| {
+        for engine in [Engine::Garbled, Engine::Shares] {
+            for (attacker, to) in attackers.clone() {
+                let (attack, reveal) = (&attack, Reveal::Score);
+                let case = Case {
+                    engine,
+                    reveal,
+                    to,
+                    attacker,
+                };
+                scope.spawn(move || attack(case));
+            }
+        }
+    });
+}
+
+fn flips(place: usize, mask: u8) -> Option<Flips> {
+    Some(Flips {
+        sent: 0,
+        bytes: place..place + 1,
+        mask,
+    })
+}
+
+fn journal(files: &Path, role: Role, agreed: Option<([u8; 32], u64)>) -> Journal {
+    let (agreement, _) = agreed.unwrap();
+    let id = journal_id(&agreement, role, None);
+    Journal::open(&StateDir::at(files).journals(), id, 2, Reveal::Score).unwrap()
+}
+
+/// An honest session, and where in it the attacker sends its half of the first pair.
+pub(super) fn honest(case: Case) -> (Ended, usize) {
+    let files = tempfile::tempdir().unwrap();
+    let ended = World::new(case, 1).attack(&Attempt::new(files.path(), 1));
+    assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
+    let journal = journal(files.path(), case.attacker, ended.agreed);
+    let halves = [0, 1].map(|pair| journal.half(pair).unwrap().half.to_le_bytes());
+    let halves = halves.concat();
+    let sent = &ended.sent[1];
+    let mut places = sent.windows(halves.len()).enumerate();
+    let (place, _) = places.rfind(|(_, bytes)| *bytes == halves).unwrap();
+    (ended, place)
+}
+
+fn is_out_of_range(error: &SessionError) -> bool {
+    let impossible = ProtocolError::PeerMisbehaved(Misbehaviour::ResultOutOfRange);
+    matches!(error, SessionError::Protocol(error) if *error == impossible)
+}
+
+/// What the attacker can tell two sessions apart by: how they end for it, and how much it gets.
+fn view(ended: &Ended) -> (Option<String>, usize) {
+    let error = ended.attacker.as_ref().map(ToString::to_string);
+    (error, ended.sent[0].len())
+}
+
+/// The victim reports the result when the session is over. Until then, and when the attacker returns, it does what it does after any
+/// other result.
+#[test]
+fn an_impossible_result_is_reported_after_the_end() {
+    for_all_cases([RevealTo::Join, RevealTo::Host], |case| {
+        let (first, place) = honest(case);
+        let views = [POSSIBLE, IMPOSSIBLE].map(|mask| {
+            let world = World::new(case, 1);
+            let files = tempfile::tempdir().unwrap();
+            let views = [true, false].map(|cheats| {
+                let ended = world.attack(&Attempt {
+                    flips: flips(place, mask).filter(|_| cheats),
+                    ..Attempt::new(files.path(), 1)
+                });
+                match (mask, &ended.victim) {
+                    (POSSIBLE, None) => {}
+                    (IMPOSSIBLE, Some(error)) if is_out_of_range(error) => {
+                        assert!(error.is_final() && error.ban().is_none());
+                    }
+                    (_, other) => panic!("{case:?}, {mask}: {other:?}"),
+                }
+                view(&ended)
+            });
+            assert_eq!(world.counted(), 0, "{case:?}");
+            views
+        });
+        assert_eq!(views[0], views[1], "{case:?}");
+        assert_eq!(views[0][0], view(&first), "{case:?}");
+        assert_eq!(views[0][1].0, None, "{case:?}");
+    });
+}
+
+/// The attacker hangs up when both have their halves, changes its own, and resumes.
+#[test]
+fn an_impossible_result_of_a_resumed_session_is_reported_after_the_end() {
+    for_all_cases([RevealTo::Join, RevealTo::Host], |case| {
+        let [to_victim, _] = honest(case).0.records;
+        let interrupted = |records: usize| {
+            let world = World::new(case, 1);
+            let files = tempfile::tempdir().unwrap();
+            let ended = world.attack(&Attempt {
+                cut: Some(Cut {
+                    to_victim: true,
+                    records,
+                }),
+                ..Attempt::new(files.path(), 1)
+            });
+            let victim = case.attacker.other();
+            let victims = journal(world.victim_files.path(), victim, ended.agreed);
+            let theirs = journal(files.path(), case.attacker, ended.agreed);
+            let is_open = victims.half(0).is_some() && !victims.is_answered(0);
+            let half = theirs.half(0).filter(|_| is_open);
+            half.map(|half| (world, files, ended.agreed, half))
+        };
+        let views = [POSSIBLE, IMPOSSIBLE].map(|mask| {
+            let cuts = (to_victim.saturating_sub(6)..to_victim).rev();
+            let (world, files, agreed, half) = cuts
+                .into_iter()
+                .find_map(interrupted)
+                .expect("no cut left both sides with their halves");
+            let mut journal = journal(files.path(), case.attacker, agreed);
+            let wrong = half.half ^ u64::from(mask);
+            journal.keep_halves(&[0], &[wrong], half.run).unwrap();
+            drop(journal);
+            let ended = world.attack(&Attempt::new(files.path(), 1));
+            let impossible = ended.victim.as_ref().is_some_and(is_out_of_range);
+            assert_eq!(impossible, mask == IMPOSSIBLE, "{case:?}");
+            assert_eq!(ended.victim.is_some(), impossible, "{case:?}");
+            view(&ended)
+        });
+        assert_eq!(views[0], views[1], "{case:?}");
+        assert_eq!(views[0].0, None, "{case:?}");
+    });
+}
+
+/// Where both learn results, they compare them at the end: another result is a ban, and whether it is possible makes no difference.
+#[test]
+fn another_result_is_a_ban_whether_it_is_possible_or_not() {
+    for_all_cases([RevealTo::Both; 2], |case| {
+        let (first, place) = honest(case);
+        for mask in [POSSIBLE, IMPOSSIBLE] {
+            let world = World::new(case, 1);
+            let files = tempfile::tempdir().unwrap();
+            let ended = world.attack(&Attempt {
+                flips: flips(place, mask),
+                ..Attempt::new(files.path(), 1)
+            });
+            let error = ended.victim.as_ref().unwrap();
+            assert_eq!(error.ban(), Some(BanReason::ChangedAnswer), "{case:?}");
+            assert_eq!(ended.sent[0].len(), first.sent[0].len(), "{case:?}");
+        }
+    });
+}

@@ -1,0 +1,102 @@
+//! The attacks on answers about groups, with `paillier`: it has answers about published groups only, and every start of a pair counts.
+
+use super::groups::{attempt, case, comparisons, cost, hang_up_everywhere, learned};
+use super::*;
+use crate::Misbehaviour;
+
+/// The cases in which the attacker gets the answer.
+fn cases() -> [Case; 3] {
+    let options = PaillierOptions::new(KeySize::Bits512, true).unwrap();
+    let engine = Engine::Paillier(options);
+    let case = |question, attacker| case(engine, question, RevealTo::Both, attacker);
+    [
+        case("groups,published", Role::Join),
+        case("test:groups,20,published", Role::Host),
+        case("mean:overall", Role::Host),
+    ]
+}
+
+fn for_all_cases(attack: impl Fn(Case) + Sync) {
+    std::thread::scope(|scope| {
+        for case in cases() {
+            let attack = &attack;
+            scope.spawn(move || attack(case));
+        }
+    });
+}
+
+#[test]
+fn hanging_up_gives_one_answer_at_most() {
+    for_all_cases(hang_up_everywhere);
+}
+
+/// With the answer in hand the attacker returns with other letters, and with or without its files.
+#[test]
+fn returning_after_the_answer_gives_nothing_new() {
+    for_all_cases(|case| {
+        let world = World::new(case, 10 * comparisons(case));
+        let folders = folders(2);
+        let first = world.attack(&attempt(folders[0].path(), 0));
+        assert!(first.victim.is_none(), "{case:?}: {:?}", first.victim);
+        let known = learned(paths(&folders));
+        assert_eq!(known.len(), 1);
+        for (number, files) in paths(&folders).enumerate() {
+            // Without its files it gets the answer again that both know.
+            let victim = world.attack(&attempt(files, 2 * number + 2)).victim;
+            assert!(victim.is_none(), "{case:?}: {victim:?}");
+            assert_eq!(learned(paths(&folders)), known, "{case:?}");
+            assert_eq!(world.disclosed(), cost(case));
+            assert_eq!(world.counted(), comparisons(case));
+        }
+    });
+}
+
+/// The attacker publishes other labels than it has committed to, or hangs up with the victim's labels and returns with others.
+#[test]
+fn labels_cannot_be_chosen_after_the_agreement() {
+    let published = |case: &Case| case.reveal.to_string().contains("published");
+    for case in cases().into_iter().filter(published) {
+        let limit = 20 * comparisons(case);
+        let world = World::new(case, limit);
+        let files = tempfile::tempdir().unwrap();
+        let found = |ended: Ended| match ended.victim {
+            Some(SessionError::Misbehaved(misbehaviour)) => misbehaviour,
+            other => panic!("{case:?}: {other:?}"),
+        };
+        for labels in [&[1, 0], &[0, 0]] {
+            let ended = world.attack(&Attempt {
+                labels: Some(labels),
+                ..Attempt::new(files.path(), 1)
+            });
+            assert_eq!(found(ended), Misbehaviour::InvalidCoins, "{case:?}");
+            assert_eq!(world.disclosed(), 0, "{case:?}");
+        }
+        let [_, to_attacker] = World::new(case, limit)
+            .attack(&Attempt::new(files.path(), 1))
+            .records;
+        for records in [3, to_attacker / 2] {
+            let world = World::new(case, limit);
+            let folders = folders(2);
+            let cut = Cut {
+                to_victim: false,
+                records,
+            };
+            world.attack(&Attempt {
+                cut: Some(cut),
+                ..Attempt::new(folders[0].path(), 1)
+            });
+            for files in paths(&folders) {
+                let ended = world.attack(&Attempt {
+                    groups: Some(["y", "x"]),
+                    ..Attempt::new(files, 2)
+                });
+                assert_eq!(found(ended), Misbehaviour::ChangedGroups, "{case:?}");
+            }
+            assert!(learned(paths(&folders)).is_empty(), "{case:?}");
+            let ended = world.attack(&Attempt::new(folders[0].path(), 1));
+            assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
+            assert_eq!(learned(paths(&folders)).len(), 1, "{case:?}");
+            assert_eq!(world.disclosed(), cost(case), "{case:?}");
+        }
+    }
+}

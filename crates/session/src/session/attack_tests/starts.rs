@@ -1,0 +1,87 @@
+//! The attacker starts the same pairs again and again, and hangs up before it has sent its half.
+
+use super::impossible::honest;
+use super::*;
+use crate::digests::journal_id;
+use crate::error::Limit;
+use crate::journal::Journal;
+use crate::records::MAX_STARTS;
+
+/// The victim's journal.
+fn journal(world: &World, agreement: &[u8; 32]) -> Journal {
+    let folder = StateDir::at(world.victim_files.path()).journals();
+    let id = journal_id(agreement, world.case.attacker.other(), None);
+    Journal::open(&folder, id, 2, Reveal::Score).unwrap()
+}
+
+/// An attempt that ends after the start of the pairs, and before the victim has its half: the attacker does not send the last message
+/// before it says that its own half is kept, or an earlier one.
+fn hang_up(case: Case, files: &Path) -> Attempt<'_> {
+    let (_, halves) = honest(case);
+    let mut places = (0..6).map(|earlier| halves - 2 - earlier * halves / 20);
+    let place = places.find(|&place| {
+        let world = World::new(case, 1);
+        let files = tempfile::tempdir().unwrap();
+        let ended = world.attack(&Attempt {
+            bytes: Some(place),
+            ..Attempt::new(files.path(), 1)
+        });
+        let (agreement, _) = ended.agreed.unwrap();
+        let journal = journal(&world, &agreement);
+        journal.starts(0) == 1 && journal.half(0).is_none()
+    });
+    Attempt {
+        bytes: Some(place.unwrap()),
+        ..Attempt::new(files, 1)
+    }
+}
+
+/// Starts are free where the output has halves, because nothing of it was sent. Their number is bounded until the victim's user allows
+/// more.
+#[test]
+fn starts_without_a_result_are_bounded() {
+    super::for_all_cases(|case| {
+        if !case.engine.has_halves() || case.to != RevealTo::Both {
+            return;
+        }
+        let world = World::new(case, 1);
+        let files = tempfile::tempdir().unwrap();
+        let attempt = hang_up(case, files.path());
+        let (agreement, _) = world.attack(&attempt).agreed.unwrap();
+        let again = |number: usize| {
+            let ended = world.attack(&Attempt {
+                letters: letters(number).to_vec(),
+                ..attempt.clone()
+            });
+            ended.victim.unwrap()
+        };
+        let most = MAX_STARTS as usize;
+        let earlier: Vec<usize> = std::iter::repeat_n([0, 1], most - 2).flatten().collect();
+        let mut victims = journal(&world, &agreement);
+        assert_eq!(victims.starts(0), 1, "{case:?}");
+        victims.start_pairs(&earlier).unwrap();
+        drop(victims);
+        let last = again(2);
+        assert_eq!(last.fault(), crate::Fault::Network, "{case:?}: {last}");
+        for number in 3..5 {
+            let refused = again(number);
+            assert!(
+                matches!(
+                    refused,
+                    SessionError::Limit(Limit::TooManyStarts { starts: MAX_STARTS })
+                ),
+                "{case:?}: {refused}"
+            );
+            assert!(refused.is_ban());
+        }
+        let starts = journal(&world, &agreement).starts(0);
+        assert_eq!(starts, MAX_STARTS, "{case:?}");
+        assert_eq!(world.audit([files.path()]), (0, 0), "{case:?}");
+        let state = StateDir::at(world.victim_files.path());
+        let lifted = state.lift_ban(world.attacker.fingerprint());
+        assert!(matches!(lifted, Ok(None)), "{case:?}: {lifted:?}");
+        let ended = world.attack(&Attempt::new(files.path(), 5));
+        assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
+        assert_eq!(world.audit([files.path()]), (1, 1), "{case:?}");
+    });
+}
