@@ -45,7 +45,7 @@ fn journal(files: &Path, role: Role, agreed: Option<([u8; 32], u64)>) -> Journal
 }
 
 /// An honest session, and where in it the attacker sends its half of the first pair.
-pub(super) fn honest(case: Case) -> (Ended, usize) {
+pub(super) fn honest(case: Case) -> (SessionEnd, usize) {
     let files = tempfile::tempdir().unwrap();
     let ended = World::new(case, 1).attack(&Attempt::new(files.path(), 1));
     assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
@@ -64,7 +64,7 @@ fn is_out_of_range(error: &SessionError) -> bool {
 }
 
 /// What the attacker can tell two sessions apart by: how they end for it, and how much it gets.
-fn view(ended: &Ended) -> (Option<String>, usize) {
+fn view(ended: &SessionEnd) -> (Option<String>, usize) {
     let error = ended.attacker.as_ref().map(ToString::to_string);
     (error, ended.sent[0].len())
 }

@@ -59,7 +59,7 @@ fn labels_cannot_be_chosen_after_the_agreement() {
         let limit = 20 * comparisons(case);
         let world = World::new(case, limit);
         let files = tempfile::tempdir().unwrap();
-        let found = |ended: Ended| match ended.victim {
+        let found = |ended: SessionEnd| match ended.victim {
             Some(SessionError::Misbehaved(misbehaviour)) => misbehaviour,
             other => panic!("{case:?}: {other:?}"),
         };
