@@ -59,6 +59,7 @@ impl App {
     pub(crate) fn begin_encoding(&self, letters_only: bool) -> EncodeJob {
         let mut workspace = lock(&self.workspace);
         workspace.generation += 1;
+        workspace.session.needs_approval();
         // With a detector, the points of the picture are the detected fixations.
         let keep = letters_only && workspace.letters.detect == "runs";
         EncodeJob {

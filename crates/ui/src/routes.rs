@@ -289,7 +289,10 @@ async fn set_partner(State(app): Shared, Json(form): Json<PartnerForm>) -> Answe
     if workspace.session.is_running() {
         return Err(Problem::new("the plan cannot change while a session runs", "").into());
     }
-    workspace.partner = form;
+    if workspace.partner != form {
+        workspace.partner = form;
+        workspace.session.needs_approval();
+    }
     drop(workspace);
     app.changed();
     Ok(Json(json!({})))
