@@ -95,7 +95,9 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
 }
 
 async fn state(State(app): Shared) -> Json<Value> {
-    Json(lock(&app.workspace).to_json())
+    let mut workspace = lock(&app.workspace);
+    workspace.unseen = None;
+    Json(workspace.to_json())
 }
 
 async fn events(State(app): Shared) -> impl IntoResponse {

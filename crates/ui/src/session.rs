@@ -284,6 +284,8 @@ impl App {
         let mut workspace = lock(&self.workspace);
         let session = &mut workspace.session;
         session.control = None;
+        workspace.unseen = Some(Instant::now());
+        let session = &mut workspace.session;
         match result {
             Ok(completed) => {
                 session.phase = Phase::Finished;

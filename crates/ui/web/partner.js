@@ -126,7 +126,7 @@ function sessionBox(now) {
     session.phase === "waiting" ? h("p", null, now.partner.via_relay ? `Waiting at the relay ${session.address}. Both sides have to connect to it; you may close this page, and the program goes on.` : host ? `Listening on ${session.address}. The partner can connect now; you may close this page, and the program goes on.` : `Connecting to ${session.address}. The host has to wait for you.`) : null,
     session.agreed && ["agreed", "computing"].includes(session.phase) ? agreedBox(now, session.agreed) : null,
     session.phase === "finished" ? h("p", null, "Both sides have the same result. It is below, with the signed record of what was disclosed.") : null,
-    session.phase === "computing" ? [progressBar(session.progress), h("p", { class: "note" }, "The other side has to start, too. You may close this page: the program goes on. The browser’s history opens it again, or the address in the terminal.")] : null,
+    session.phase === "computing" ? [progressBar(session.progress), h("p", { class: "note" }, "The other side has to start, too. You may close this page: the program goes on, and keeps the result for a day. The browser’s history opens it again, or the address in the terminal.")] : null,
     problemBox(session.problem),
     session.notes.length ? h("ul", { class: "notes" }, session.notes.map((note) => h("li", null, note))) : null,
     h("div", { class: "row" },
