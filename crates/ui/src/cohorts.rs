@@ -122,7 +122,13 @@ impl EncodeJob {
     }
 
     fn sources(&self, side: usize) -> Result<Vec<Source>, Problem> {
-        let sources = self.gaze(side).into_iter().map(StoredFile::source);
+        let metadata = self.files.iter();
+        let metadata = metadata.filter(|file| file.kind == FileKind::Metadata);
+        let metadata = metadata
+            .map(|file| Ok((file.name.clone(), file.content.bytes()?)))
+            .collect::<Result<Vec<_>, Problem>>()?;
+        let gaze = self.gaze(side).into_iter();
+        let sources = gaze.map(|file| file.source(&metadata));
         Ok(sources.collect::<Result<_, _>>()?)
     }
 

@@ -5,6 +5,7 @@
 
 pub use accepts::SupportedOptions;
 pub(crate) use accepts::without_effect;
+pub use bids_sidecar::is_bids_metadata;
 pub(crate) use table::{coordinate_pairs, half_a_place, look_like_coordinates};
 
 use crate::{
