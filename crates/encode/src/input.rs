@@ -39,6 +39,7 @@ pub struct Input {
     path: Option<PathBuf>,
     memory: Option<Arc<[u8]>>,
     frame: Option<(NamedFrame, u64, Arc<Consumed>)>,
+    companions: Vec<(String, Arc<[u8]>)>,
     head: Vec<u8>,
     rest: Decoded,
 }
@@ -159,9 +160,20 @@ impl Input {
             path,
             memory: None,
             frame: None,
+            companions: Vec::new(),
             head,
             rest,
         })
+    }
+
+    /// Metadata files that belong to bytes in memory, as a folder has them around a file.
+    pub fn with_companions(self, companions: Vec<(String, Arc<[u8]>)>) -> Self {
+        Self { companions, ..self }
+    }
+
+    /// What [`with_companions`](Self::with_companions) gave: names and contents.
+    pub(crate) fn companions(&self) -> &[(String, Arc<[u8]>)] {
+        &self.companions
     }
 
     /// The name as the user gave it.

@@ -49,6 +49,7 @@ pub use notes::{EncodeNote, Half, LikelyCause, NoEffect, NoLetters};
 pub use options::{
     CoordinateUnit, EventChoice, Eye, NameTemplate, NamesInFile, ReadOptions, RowChoice, TimeUnit,
 };
+pub use readers::is_bids_metadata;
 pub use rows::{Columns, Row, Rows, guess_delimiter, is_missing, parse_number};
 pub use settings::{DataKinds, Downsize, EncodeOptions, Outside, Placing, RunOptions, RunsBy};
 pub use sink::{Dropped, Fixation, Kind, Recording, RecordingId, Sample, Sink, Space, SpaceKind};

@@ -59,6 +59,7 @@ impl App {
     pub(crate) fn begin_encoding(&self, letters_only: bool) -> EncodeJob {
         let mut workspace = lock(&self.workspace);
         workspace.generation += 1;
+        workspace.session.needs_approval();
         // With a detector, the points of the picture are the detected fixations.
         let keep = letters_only && workspace.letters.detect == "runs";
         EncodeJob {
@@ -121,7 +122,13 @@ impl EncodeJob {
     }
 
     fn sources(&self, side: usize) -> Result<Vec<Source>, Problem> {
-        let sources = self.gaze(side).into_iter().map(StoredFile::source);
+        let metadata = self.files.iter();
+        let metadata = metadata.filter(|file| file.kind == FileKind::Metadata);
+        let metadata = metadata
+            .map(|file| Ok((file.name.clone(), file.content.bytes()?)))
+            .collect::<Result<Vec<_>, Problem>>()?;
+        let gaze = self.gaze(side).into_iter();
+        let sources = gaze.map(|file| file.source(&metadata));
         Ok(sources.collect::<Result<_, _>>()?)
     }
 

@@ -150,6 +150,7 @@ impl App {
             Err(problem) => job.problem = Some(problem),
         }
         workspace.job = Some(job);
+        workspace.unseen = Some(Instant::now());
         drop(workspace);
         self.hub.send(&json!({"event": "changed"}));
     }
@@ -258,8 +259,8 @@ impl Job {
                 };
                 let raw = whole.raw()?;
                 let halves = split(whole.cohort.clone(), options)?.cohorts;
-                let part = |half| part_of_cohort("half.csv", &raw, half);
-                Ok([part(&halves[0])?, part(&halves[1])?])
+                let part = |at: usize| part_of_cohort(&self.names[at], &raw, &halves[at]);
+                Ok([part(0)?, part(1)?])
             }
             _ => Err(missing()),
         }

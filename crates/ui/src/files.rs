@@ -74,10 +74,13 @@ impl Content {
 }
 
 impl StoredFile {
-    /// The file as an input of the reader.
-    pub(crate) fn source(&self) -> Result<Source, ReadError> {
+    /// The file as an input of the reader, with dropped metadata files.
+    pub(crate) fn source(&self, metadata: &[(String, Arc<[u8]>)]) -> Result<Source, ReadError> {
         Ok(match &self.content {
-            Content::Memory(_) => Source::Open(Box::new(self.input()?)),
+            Content::Memory(_) => {
+                let input = self.input()?.with_companions(metadata.to_vec());
+                Source::Open(Box::new(input))
+            }
             Content::File(path, _) => Source::File(path.clone()),
         })
     }
@@ -105,6 +108,7 @@ impl StoredFile {
             FileKind::Image => ("image", "picture"),
             FileKind::Results => ("results", "results of a comparison"),
             FileKind::Invitation => ("invitation", "invitation"),
+            FileKind::Metadata => ("metadata", "metadata of BIDS recordings"),
             FileKind::Unknown => ("unknown", "unknown: say what its columns are"),
         };
         json!({

@@ -75,11 +75,11 @@ impl Hub {
         self.quit.notify_one();
     }
 
-    /// Waits until the user has ended the server, or until no page is open and nothing runs.
-    pub(crate) async fn ended(&self, is_busy: impl Fn() -> bool) {
+    /// Waits until the user has ended the server, or until no page is open and nothing is left to do.
+    pub(crate) async fn ended(&self, is_needed: impl Fn() -> bool) {
         loop {
             let wait = tokio::time::timeout(CHECK_INTERVAL, self.quit.notified());
-            if wait.await.is_ok() || (!is_busy() && self.is_abandoned()) {
+            if wait.await.is_ok() || (!is_needed() && self.is_abandoned()) {
                 return;
             }
         }

@@ -170,7 +170,7 @@ impl Server {
         let result = runtime.block_on(async {
             let ended = Arc::clone(&app);
             let stop = async move {
-                ended.hub.ended(|| lock(&ended.workspace).is_busy()).await;
+                ended.hub.ended(|| lock(&ended.workspace).is_needed()).await;
             };
             // Pages keep a connection open for events, so that a graceful end would wait for them.
             let served = runtime.spawn(async move { axum::serve(listener, router).await });

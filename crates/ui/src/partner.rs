@@ -105,6 +105,7 @@ impl Workspace {
                 "End it before you open another invitation.",
             ));
         }
+        self.session.needs_approval();
         let form = &mut self.partner;
         form.peer = invitation.fingerprint.to_string();
         form.peer_name = invitation.name;

@@ -95,7 +95,9 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
 }
 
 async fn state(State(app): Shared) -> Json<Value> {
-    Json(lock(&app.workspace).to_json())
+    let mut workspace = lock(&app.workspace);
+    workspace.unseen = None;
+    Json(workspace.to_json())
 }
 
 async fn events(State(app): Shared) -> impl IntoResponse {
@@ -106,6 +108,9 @@ async fn events(State(app): Shared) -> impl IntoResponse {
 #[derive(Deserialize)]
 struct Named {
     name: String,
+    /// Whether more files follow, so that an encoding would be wasted.
+    #[serde(default)]
+    more: bool,
 }
 
 async fn drop_file(State(app): Shared, Query(file): Query<Named>, body: Bytes) -> Answer {
@@ -116,7 +121,9 @@ async fn drop_file(State(app): Shared, Query(file): Query<Named>, body: Bytes) -
             return Ok(json!({"kind": "invitation"}));
         }
         let id = lock(&app.workspace).add_dropped(&file.name, body.to_vec())?;
-        app.encode(false);
+        if !file.more {
+            app.encode(false);
+        }
         Ok(json!({"id": id}))
     })
     .await
@@ -133,7 +140,14 @@ async fn open_from_folder(State(app): Shared, Json(file): Json<Named>) -> Answer
 
 async fn remove_file(State(app): Shared, Path(id): Path<u64>) -> Answer {
     blocking(&app, move |app| {
-        lock(&app.workspace).files.retain(|file| file.id != id);
+        let mut workspace = lock(&app.workspace);
+        workspace.files.retain(|file| file.id != id);
+        // What was said about recordings that are gone would be wrong for others, and no box shows it.
+        let is_gaze = |kind: &FileKind| matches!(kind, FileKind::Gaze(_) | FileKind::Unknown);
+        if !workspace.files.iter().any(|file| is_gaze(&file.kind)) {
+            workspace.read = ReadForm::default();
+        }
+        drop(workspace);
         app.encode(false);
         Ok(json!({}))
     })
@@ -182,7 +196,9 @@ struct OptionsChange {
 async fn set_options(State(app): Shared, Json(change): Json<OptionsChange>) -> Answer {
     blocking(&app, move |app| {
         let mut workspace = lock(&app.workspace);
-        let letters_only = change.read.is_none() && workspace.letters.detect == "runs";
+        // A request without either is about files that have been added.
+        let letters_only =
+            change.read.is_none() && change.letters.is_some() && workspace.letters.detect == "runs";
         if let Some(read) = change.read {
             workspace.read = read;
         }
@@ -289,7 +305,10 @@ async fn set_partner(State(app): Shared, Json(form): Json<PartnerForm>) -> Answe
     if workspace.session.is_running() {
         return Err(Problem::new("the plan cannot change while a session runs", "").into());
     }
-    workspace.partner = form;
+    if workspace.partner != form {
+        workspace.partner = form;
+        workspace.session.needs_approval();
+    }
     drop(workspace);
     app.changed();
     Ok(Json(json!({})))

@@ -32,6 +32,8 @@ pub(crate) struct SessionState {
     problem: Option<Problem>,
     /// Whether both sides had started to compute, so that another session continues.
     can_resume: bool,
+    /// Whether the plan or the recordings have changed since it began.
+    is_outdated: bool,
     notes: Vec<String>,
 }
 
@@ -65,6 +67,16 @@ impl Phase {
 impl SessionState {
     pub(crate) fn is_running(&self) -> bool {
         self.control.is_some()
+    }
+
+    /// What was approved is no longer what would be computed, so that the next session asks again. Pairs that were computed
+    /// stay known.
+    pub(crate) fn needs_approval(&mut self) {
+        if self.is_running() {
+            self.is_outdated = true;
+        } else if self.can_resume {
+            *self = Self::default();
+        }
     }
 
     /// Ends the session; what was computed is kept.
@@ -272,6 +284,8 @@ impl App {
         let mut workspace = lock(&self.workspace);
         let session = &mut workspace.session;
         session.control = None;
+        workspace.unseen = Some(Instant::now());
+        let session = &mut workspace.session;
         match result {
             Ok(completed) => {
                 session.phase = Phase::Finished;
@@ -290,7 +304,8 @@ impl App {
             }
             Err(error) => {
                 session.phase = Phase::Failed;
-                // Only what the network ends can go on.
+                // Only what the network ends can go on, and only as it was approved.
+                session.can_resume &= !session.is_outdated;
                 session.can_resume &= matches!(error, Error::Interrupted { .. })
                     || matches!(error, Error::Session(SessionError::Network(_)));
                 let mut problem = Problem::from(&error);
@@ -348,4 +363,30 @@ fn agreed(summary: &AgreementSummary) -> Value {
             "most": groups.most_answers,
         })),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session(phase: Phase) -> SessionState {
+        SessionState {
+            phase,
+            can_resume: true,
+            ..SessionState::default()
+        }
+    }
+
+    #[test]
+    fn a_changed_plan_is_approved_again() {
+        let mut paused = session(Phase::Failed);
+        paused.needs_approval();
+        assert!(!paused.can_resume);
+        assert_eq!(paused.phase, Phase::Idle);
+        let mut running = session(Phase::Computing);
+        running.control = Some(SessionControl::default());
+        running.needs_approval();
+        assert!(running.is_outdated);
+        assert_eq!(running.phase, Phase::Computing, "it goes on as approved");
+    }
 }

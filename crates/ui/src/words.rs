@@ -98,7 +98,7 @@ fn advice(error: &Error) -> &'static str {
         Error::NothingToCompare { .. } => {
             "Choose all pairs, or give the stimuli the same names in both cohorts."
         }
-        Error::NoFixations { .. } => "Tick “Keep fixations” under Encode.",
+        Error::NoFixations { .. } => "Tick “Keep fixations” under Encode, More.",
         Error::EmptyScanpaths { .. } => {
             "Tick “Leave out empty scanpaths” under Encode, or choose another metric."
         }

@@ -13,6 +13,7 @@ use crate::{commands, files, forms};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use veilpath::encode::{SpaceKind, Trace, formats};
 use veilpath::{CancelToken, NamedPlan};
 
@@ -21,6 +22,9 @@ const MAX_SHOWN: usize = 60;
 
 /// Letters of a scanpath that are shown.
 const MAX_LETTERS: usize = 400;
+
+/// How long what no page has shown yet is kept.
+const KEEP_UNSEEN: Duration = Duration::from_secs(24 * 3600);
 
 /// The state of the page.
 #[derive(Debug)]
@@ -42,6 +46,8 @@ pub(crate) struct Workspace {
     pub(crate) result: Option<Arc<ResultState>>,
     pub(crate) partner: PartnerForm,
     pub(crate) session: SessionState,
+    /// When a comparison or session ended that no page has shown since.
+    pub(crate) unseen: Option<Instant>,
 }
 
 /// A comparison on this machine.
@@ -76,10 +82,17 @@ impl Workspace {
             result: None,
             partner: PartnerForm::default(),
             session: SessionState::default(),
+            unseen: None,
         }
     }
 
-    /// Whether a comparison runs, which a closed page must not end.
+    /// Whether the program must go on without a page: something runs, or its result has not been shown.
+    pub(crate) fn is_needed(&self) -> bool {
+        let is_kept = |ended: Instant| ended.elapsed() < KEEP_UNSEEN;
+        self.is_busy() || self.unseen.is_some_and(is_kept)
+    }
+
+    /// Whether a comparison runs.
     pub(crate) fn is_busy(&self) -> bool {
         self.job.as_ref().is_some_and(|job| job.running) || self.session.is_running()
     }
@@ -219,4 +232,20 @@ fn cohort(state: &CohortState) -> Value {
 /// Poisoning is harmless: a request that panicked has changed single fields.
 pub(crate) fn lock(workspace: &Mutex<Workspace>) -> MutexGuard<'_, Workspace> {
     workspace.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_that_nobody_has_seen_keeps_the_program() {
+        let mut workspace = Workspace::new(None, None);
+        assert!(!workspace.is_needed());
+        workspace.unseen = Some(Instant::now());
+        assert!(workspace.is_needed());
+        assert!(!workspace.is_busy(), "another comparison can start");
+        workspace.unseen = Instant::now().checked_sub(KEEP_UNSEEN);
+        assert!(!workspace.is_needed());
+    }
 }

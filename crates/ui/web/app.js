@@ -55,6 +55,14 @@ export async function attempt(work) {
   }
 }
 
+/** Shows what was refused; after many files, the first few of them. */
+function showProblems(problems) {
+  const alert = document.getElementById("alert");
+  const more = problems.length - 5;
+  alert.replaceChildren(...problems.slice(0, 5).map(problemBox), ...(more > 0 ? [h("p", { class: "warning" }, `${count(more, "more file")} cannot be used.`)] : []));
+  if (problems.length) alert.scrollIntoView({ block: "nearest" });
+}
+
 export function say(text) {
   document.getElementById("status").textContent = text;
 }
@@ -139,13 +147,21 @@ function dataStep(now) {
 }
 
 export async function addFiles(files) {
-  let number = 0;
-  for (const file of files) {
-    number += 1;
-    say(`Reading ${file.name} (${number} of ${files.length})…`);
-    await attempt(() => ask(`/api/files?name=${encodeURIComponent(file.name)}`, { bytes: file }));
+  if (!files.length) return;
+  const refused = [];
+  for (const [at, file] of files.entries()) {
+    say(`Reading ${file.name} (${at + 1} of ${files.length})…`);
+    try {
+      await ask(`/api/files?name=${encodeURIComponent(file.name)}&more=${files.length > 1}`, { bytes: file });
+    } catch (problem) {
+      refused.push(problem);
+    }
   }
-  say(files.length ? `${count(files.length, "file")} read.` : "");
+  // Many files are encoded once, when all of them are there.
+  if (files.length > 1) await attempt(() => ask("/api/options", { json: {} }));
+  const taken = files.length - refused.length;
+  say(taken ? `${count(taken, "file")} read.` : "");
+  showProblems(refused);
 }
 
 /** Files of a dropped folder, too. */
@@ -201,11 +217,13 @@ async function example() {
   }
   change({ read: { ...state.now.read, screen: "1280x720" } });
   await addFiles([new File([lines.join("\n") + "\n"], "made-up.csv")]);
+  // The button is gone.
+  main.focus({ preventScroll: true });
 }
 
 const reasons = {
-  lost: "no coordinates", outside: "outside the stimulus", "no-aoi": "in no area", invalid: "marked invalid", "other-event": "another event",
-  "other-eye": "the other eye", "same-fixation": "same fixation again", "negative-duration": "negative duration", "no-stimulus": "no stimulus",
+  lost: "without coordinates", outside: "outside the stimulus", "no-aoi": "in no area", invalid: "marked invalid", "other-event": "of other events",
+  "other-eye": "of the other eye", "same-fixation": "same fixation again", "negative-duration": "negative duration", "no-stimulus": "without a stimulus",
   "first-fixation": "first fixation", "too-short": "too short",
 };
 
@@ -252,11 +270,22 @@ export function guess(file, now) {
   return found?.name ?? "";
 }
 
+const boxes = {
+  events: "Events to use", rows: "Rows to use", units: "Unit of coordinates", "time-unit": "Unit of times", rate: "Samples per second", "screen-cm": "Screen, in centimetres",
+  distance: "Eye to screen", "min-dwell": "Shortest stay", "max-gap": "Longest gap", "min-duration": "Shortest fixation", velocity: "Fastest fixation", dispersion: "Widest fixation", detect: "Raw gaze becomes",
+};
+
+/** A note; one about a box without effect names the box. */
+function noteWords({ text, fields }) {
+  if (!text.startsWith("has no effect") || !fields?.length) return text;
+  return `${fields.map((field) => `“${boxes[field] ?? field}”`).join(" and ")} ${text}`;
+}
+
 function cohortLines(now) {
   return now.cohorts.map((cohort, side) => cohort && h("div", { class: "cohort" },
     h("p", null, h("strong", null, side ? "Second cohort: " : "First cohort: "), `${count(cohort.scanpaths, "scanpath")} of ${count(cohort.participants, "participant")}`,
       Object.keys(cohort.groups).length ? `; groups: ${Object.entries(cohort.groups).map(([name, size]) => `${name} (${size})`).join(", ")}` : "", "."),
-    cohort.notes.length || cohort.remarks.length ? h("ul", { class: "notes" }, cohort.notes.map((note) => h("li", null, note.text)), cohort.remarks.map((note) => h("li", null, note))) : null));
+    cohort.notes.length || cohort.remarks.length ? h("ul", { class: "notes" }, cohort.notes.map((note) => h("li", null, noteWords(note))), cohort.remarks.map((note) => h("li", null, note))) : null));
 }
 
 const known = ["participant", "group", "stimulus", "x", "y", "duration", "start"];
@@ -286,8 +315,8 @@ function readForm(now) {
       box("read-format", "Format", select(read.format, [["", "automatic"], ...now.formats.map((it) => [it.name, it.title])], set("format")), { field: "format" }),
       box("read-events", "Events to use", text(read.events, set("events"), { placeholder: "fixations" }), { field: "events", help: labels.length ? `“all”, or labels: ${labels.join(", ")}` : "“all”, or labels of the file" }),
       box("read-rows", "Rows to use", select(read.rows, [["", "automatic"], ["fixations", "fixations"], ["samples", "gaze samples"]], set("rows")), { field: "rows" })),
-    hasColumns ? h("details", { open: now.problem?.fields?.some((field) => field.endsWith("columns") || field.endsWith("column")) }, h("summary", null, "Columns"), h("div", { class: "fields" }, roles.map(column))) : null,
-    h("details", { open: ["screen-cm", "distance", "rate", "eye", "flip-y", "name-template", "participant", "stimulus"].some((field) => now.problem?.fields?.includes(field)) }, h("summary", null, "More"),
+    hasColumns ? h("details", { open: Object.values(read.columns).some(Boolean) || now.problem?.fields?.some((field) => field.endsWith("columns") || field.endsWith("column")) }, h("summary", null, "Columns"), h("div", { class: "fields" }, roles.map(column))) : null,
+    h("details", { open: [read.eye, read.screen_cm, read.distance, read.rate, read.file_name, read.participant, read.stimulus, read.flip_y].some(Boolean) || ["screen-cm", "distance", "rate", "eye", "flip-y", "name-template", "participant", "stimulus"].some((field) => now.problem?.fields?.includes(field)) }, h("summary", null, "More"),
       h("div", { class: "fields" },
         box("read-eye", "Eye", select(read.eye, [["", "left if recorded"], ["left", "left"], ["right", "right"]], set("eye")), { field: "eye" }),
         box("read-screen-cm", "Screen, in centimetres", text(read.screen_cm, set("screen_cm"), { placeholder: "52x29" }), { field: "screen-cm" }),
@@ -305,6 +334,7 @@ function encodeStep(now) {
   if (!hasGaze && !ready) return [h("section", null, h("p", null, "There are no recordings yet."), h("a", { class: "button primary", href: "#data" }, "To the data"))];
   return [
     now.problem ? problemBox(now.problem) : null,
+    now.problem?.file ? h("p", { class: "next" }, h("a", { class: "button", href: "#data" }, "Change it under Data")) : null,
     hasGaze ? letterForm(now) : h("section", null, h("p", null, "A cohort file is already encoded.")),
     lettersTable(now),
     commandBox(now.commands.encode, now.letters.placing === "areas" ? "areas.csv is the file that “Save the areas as a file” below the picture saves." : null),
@@ -373,12 +403,12 @@ function letterForm(now) {
 
 function lettersTable(now) {
   const parts = now.cohorts.map((cohort, side) => cohort && h("div", null,
-    h("p", null, h("strong", null, side ? "Second cohort: " : "First cohort: "), `${count(cohort.scanpaths, "scanpath")}, alphabet ${cohort.alphabet}. `, h("a", { href: `/api/cohorts/${side}`, download: "" }, "Save the cohort file")),
+    h("p", null, h("strong", null, side ? "Second cohort: " : "First cohort: "), `${count(cohort.scanpaths, "scanpath")}, ${cohort.alphabet.match(/\d+/)?.[0] ?? cohort.alphabet} possible letters. `, h("a", { href: `/api/cohorts/${side}`, download: "" }, "Save the cohort file")),
     h("div", { class: "scroll letters-box", tabindex: "0", role: "region", "aria-label": "Letters" }, h("table", { class: "letters-table" },
       h("thead", null, h("tr", null, ["Participant", "Stimulus", "Length", "Letters"].map((title) => h("th", { scope: "col" }, title)))),
       h("tbody", null, cohort.entries.map((entry) => h("tr", null, h("th", { scope: "row" }, entry.participant), h("td", null, entry.stimulus ?? "–"), h("td", { class: "number" }, String(entry.length)), h("td", null, h("code", null, entry.letters || "(empty)"))))))),
     cohort.scanpaths > cohort.entries.length ? h("p", { class: "note" }, `The first ${cohort.entries.length} are shown.`) : null,
-    cohort.notes.length ? h("ul", { class: "notes" }, cohort.notes.map((note) => h("li", null, note.text))) : null));
+    cohort.notes.length ? h("ul", { class: "notes" }, cohort.notes.map((note) => h("li", null, noteWords(note)))) : null));
   return parts.some(Boolean) ? h("section", null, h("h2", null, "Letters"), parts) : null;
 }
 
@@ -415,9 +445,9 @@ export function planBoxes(plan, set, id, withPartner) {
     withPartner ? box(`${id}-reveal`, "What is revealed", select(plan.reveal, [
       ["score", "the score of each pair"], ["mean", "the mean of each stimulus"], ["mean:overall", "one mean"], ["groups", "the mean of each pair of groups"],
       ["test:groups", "a test: do groups differ?"], ["test:sites", "a test: do the two sites differ?"], ["nearest:5,rate", "how often the nearest neighbours are of the same group"], ["histogram:20", "a histogram"],
-      ...(["score", "mean", "mean:overall", "groups", "test:groups", "test:sites", "nearest:5,rate", "histogram:20"].includes(plan.reveal) ? [] : [[plan.reveal, plan.reveal]])], (reveal) => set({ ...plan, reveal })), { help: plan.reveal === "score" ? "Reveals a number for every pair of scanpaths." : plan.reveal.startsWith("threshold") ? "Reveals one bit for every pair of scanpaths." : "Reveals nothing about single pairs." }) : null,
+      ...(["score", "mean", "mean:overall", "groups", "test:groups", "test:sites", "nearest:5,rate", "histogram:20"].includes(plan.reveal) ? [] : [[plan.reveal, plan.reveal]])], (reveal) => set({ ...plan, reveal })), { help: plan.reveal === "score" ? "Reveals a number for every pair of scanpaths. Many scores of one scanpath reveal it, so only a few comparisons of each are allowed: with more participants, choose a mean or a test." : plan.reveal.startsWith("threshold") ? "Reveals one bit for every pair of scanpaths." : "Reveals nothing about single pairs." }) : null,
     withPartner ? box(`${id}-reveal-to`, "Who learns it", select(plan.reveal_to, [["both", "both sides"], ["host", "only the host"], ["join", "only the joining side"]], (reveal_to) => set({ ...plan, reveal_to }))) : null,
-    withPartner ? box(`${id}-engine`, "Engine", select(plan.engine, [["auto", "automatic"], ["garbled", "garbled circuits"], ["shares", "secret sharing"]], (engine) => set({ ...plan, engine }))) : null);
+    withPartner ? box(`${id}-engine`, "Engine", select(plan.engine, [["auto", "automatic"], ["garbled", "garbled circuits"], ["shares", "secret sharing"]], (engine) => set({ ...plan, engine })), { help: "How the two programs compute. Automatic takes what suits the connection." }) : null);
 }
 
 function compareStep(now) {
@@ -431,7 +461,7 @@ function compareStep(now) {
       h("p", null, split ? "All files are in the first cohort, so its participants are split into two halves at random. To compare two cohorts, move files to the second one under Data." : `${now.cohorts[0].name} with ${now.cohorts[1]?.name ?? "the second cohort"}.`),
       planBoxes(now.plan, (plan) => save({ plan }), "plan", false),
       h("div", { class: "fields" },
-        split ? box("seed", "Seed of the split", text(now.compare.seed, set("seed"), { inputmode: "numeric" })) : null,
+        split ? box("seed", "Number of the split", text(now.compare.seed, set("seed"), { inputmode: "numeric" }), { help: "Another number splits at random in another way; the same number always gives the same halves." }) : null,
         box("first-name", "Name of the first cohort", text(now.compare.first, set("first"), { placeholder: split ? "half a" : "first" })),
         box("second-name", "Name of the second cohort", text(now.compare.second, set("second"), { placeholder: split ? "half b" : "second" }))),
       check("sites", "Also test whether the two cohorts differ", now.compare.sites, set("sites")),
@@ -449,15 +479,27 @@ export function progressBar(last) {
   return h("div", { class: "progress" }, h("progress", { id: "progress", max: "1", "aria-label": "Progress" }), h("span", { id: "progress-text" }, "Starting…"));
 }
 
+/** Sentences that wrap, and tables (lines with one space before them) that scroll. */
+function statisticsBox(words) {
+  const parts = [];
+  for (const line of words.split("\n")) {
+    const table = /^ \S/.test(line);
+    if (parts.at(-1)?.table === table) parts.at(-1).lines.push(line);
+    else parts.push({ table, lines: [line] });
+  }
+  return h("div", { class: "statistics" }, parts.map(({ table, lines }) => h("pre", table ? { tabindex: "0" } : { class: "words" }, lines.join("\n"))));
+}
+
 /** The result in words; the report is below. */
 export function resultBox(now, withPartner) {
   const result = now.result;
   if (!result || result.with_partner !== withPartner) return null;
   const link = (kind, title) => h("a", { class: "button", href: `/api/exports/${kind}`, download: "" }, title);
-  return h("section", { id: "result" }, h("h2", null, "Result"),
+  const old = withPartner && now.session.phase !== "finished";
+  return h("section", { id: "result" }, h("h2", null, old ? "Result of the last session" : "Result"),
     result.answers ? h("pre", { class: "words", tabindex: "0" }, result.answers.trim()) : null,
     h("pre", { class: "words", tabindex: "0" }, result.summary.trim()),
-    result.statistics ? [h("h3", null, "Statistics"), h("pre", { class: "words", tabindex: "0" }, result.statistics.trim())] : null,
+    result.statistics ? [h("h3", null, "Statistics"), statisticsBox(result.statistics.trim())] : null,
     result.notes.length ? h("ul", { class: "notes" }, result.notes.map((note) => h("li", null, note))) : null,
     h("div", { class: "row exports" }, h("span", null, "Save as"), link("csv", "CSV"), link("json", "JSON"), link("html", "HTML report"), !result.has_pairs ? null : [link("svg", "SVG"), link("png", "PNG")], result.statistics ? link("statistics", "Statistics (CSV)") : null));
 }
@@ -549,7 +591,7 @@ function listen() {
     if (event.event === "changed") refresh();
     if (event.event === "progress") progress(event);
   });
-  events.addEventListener("error", () => document.getElementById("alert").replaceChildren(problemBox({ message: "The program does not respond.", advice: "If it has ended, start Veilpath again. A session with a partner can be resumed." })));
+  events.addEventListener("error", () => document.getElementById("alert").replaceChildren(problemBox({ message: "The program does not respond.", advice: "If it has ended, start Veilpath again, and drop the files again. A session with a partner continues where it stopped: connect again with the same files and the same plan." })));
 }
 
 function theme() {

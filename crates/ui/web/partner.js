@@ -8,7 +8,7 @@ let record = { of: "", lines: [] };
 
 export function partnerStep(now) {
   const session = now.session;
-  if (!now.cohorts[0]) return [introduction(), h("section", null, h("p", null, "Your own cohort is missing."), h("a", { class: "button primary", href: "#data" }, "To the data"))];
+  if (!now.cohorts[0]) return [introduction(), h("section", null, h("p", null, "Your own recordings are missing: drop them first."), h("a", { class: "button primary", href: "#data" }, "To the data"))];
   const editable = !session.running;
   return [
     introduction(),
@@ -72,7 +72,7 @@ function whoBox(now) {
       box("peer-name", "The partner", text(form.peer_name, (peer_name) => save({ peer_name }), { placeholder: "University" })),
       form.via_relay ? box("relay", "The relay’s address", text(form.relay, (relay) => save({ relay }), { placeholder: "relay.example:7071" }), { help: "“veilpath relay” runs there. It has no key, and cannot read what passes through it." }) : null,
       form.role === "host" && !form.via_relay ? box("listen", "Listen on", text(form.listen, (listen) => save({ listen })), { help: "0.0.0.0 means all networks of this machine." }) : null,
-      form.via_relay ? null : box("address", form.role === "host" ? "Address for the partner" : "The host’s address", text(form.address, (address) => save({ address }), { placeholder: "clinic.example:7070" }), { help: form.role === "host" ? "The name of this machine as the partner reaches it, and the port that your firewall lets through." : "It is in the invitation." }),
+      form.via_relay ? null : box("address", form.role === "host" ? "Address for the partner" : "The host’s address", text(form.address, (address) => save({ address }), { placeholder: "clinic.example:7070" }), { help: form.role === "host" ? "The name of this machine as the partner reaches it, and the port that your firewall lets through. Your IT department knows both." : "It is in the invitation." }),
       box("peer", "The partner’s fingerprint", text(form.peer, (peer) => save({ peer }), { placeholder: "64 digits" }), { wide: true })),
     form.peer && peerWords.of === form.peer && peerWords.words.length ? h("div", { class: "warning" }, h("p", null, h("strong", null, "Compare these words with the partner by phone"), " before you start. Somebody who changed the invitation on its way cannot change the words that the partner sees."), wordList(peerWords.words)) : null);
 }
@@ -104,13 +104,13 @@ function policyBox(now) {
   const value = policy.value;
   if (!value) return null;
   if (!value.exists) return h("p", { class: "note" }, "Policy: your institution has none (policy.toml) that says what may leave it.");
-  return h("p", { class: value.allowed ? "note" : "warning" }, value.allowed ? `Policy: this plan is allowed (${value.file}, valid until ${value.expires}).` : `Policy: this plan is not allowed. ${value.reason}`);
+  return h("p", { class: value.allowed ? "note" : "warning" }, value.allowed ? `Policy: this plan is allowed (${value.file}, valid until ${value.expires}).` : `Policy: this plan is not allowed. ${value.reason.split("\n").slice(value.reason.includes("\n") ? 1 : 0).map((line) => line.trim()).join("; ")}`);
 }
 
 function connectBox(now) {
   const form = now.partner;
   return h("section", { id: "connect-box" }, h("h2", null, "4. Connect"),
-    h("p", null, form.role === "host" ? "Send the invitation to the partner, by e-mail for example. It contains no secret. The partner sends an answer back." : "Send your answer to the host, so that it knows your fingerprint. It contains no secret."),
+    h("p", null, form.role === "host" ? form.peer ? "Send the invitation to the partner, by e-mail for example. It contains no secret." : "Send the invitation to the partner, by e-mail for example. It contains no secret. The partner sends an answer back: open it on this page, then wait for the partner." : "Send your answer to the host, so that it knows your fingerprint. It contains no secret."),
     h("div", { class: "row" },
       h("a", { class: "button", id: "save-invitation", href: "/api/invitation", download: "", click: (event) => { if (form.role === "host" && !(form.via_relay ? form.relay : form.address).trim()) { event.preventDefault(); attempt(() => { throw { message: form.via_relay ? "The invitation needs the address of the relay." : "The invitation needs an address at which the partner reaches this machine.", advice: "Enter it above, with a port." }; }); } } }, form.role === "host" ? "Save the invitation" : "Save my answer"),
       h("button", { type: "button", class: "primary", id: "connect", click: () => attempt(() => ask("/api/session/connect")) }, form.role === "host" ? "Wait for the partner" : form.via_relay ? "Connect to the relay" : "Connect to the host")),
@@ -126,12 +126,13 @@ function sessionBox(now) {
     session.phase === "waiting" ? h("p", null, now.partner.via_relay ? `Waiting at the relay ${session.address}. Both sides have to connect to it; you may close this page, and the program keeps running.` : host ? `Listening on ${session.address}. The partner can connect now; you may close this page, and the program keeps running.` : `Connecting to ${session.address}. The host has to wait for you.`) : null,
     session.agreed && ["agreed", "computing"].includes(session.phase) ? agreedBox(now, session.agreed) : null,
     session.phase === "finished" ? h("p", null, now.partner.plan.reveal_to === "both" ? "Both sides have the same result. It is below, with the signed record of what was disclosed." : "The signed record below says what was disclosed to whom.") : null,
-    session.phase === "computing" ? [progressBar(session.progress), h("p", { class: "note" }, "The other side has to start, too. You may close this page: the program keeps running, and the address in the terminal opens it again.")] : null,
+    session.phase === "computing" ? [progressBar(session.progress), h("p", { class: "note" }, "The other side has to start, too. You may close this page: the program keeps running, and keeps the result for a day. The browser’s history opens it again, or the address in the terminal.")] : null,
     problemBox(session.problem),
     session.notes.length ? h("ul", { class: "notes" }, session.notes.map((note) => h("li", null, note))) : null,
     h("div", { class: "row" },
       session.phase === "agreed" ? h("button", { type: "button", class: "primary", id: "start", click: () => attempt(() => ask("/api/session/start")) }, "Start") : null,
       session.phase === "failed" && session.can_resume ? h("button", { type: "button", class: "primary", id: "resume", click: () => attempt(() => ask("/api/session/resume")) }, "Resume") : null,
+      session.phase === "failed" && session.can_resume ? h("button", { type: "button", id: "give-up", click: () => attempt(() => ask("/api/session/reset")) }, "Do not resume") : null,
       session.running ? h("button", { type: "button", id: "stop", click: () => attempt(() => ask("/api/session/stop")) }, session.phase === "computing" ? "Pause" : "Cancel") : null,
       session.phase === "finished" ? h("button", { type: "button", id: "again", click: () => attempt(() => ask("/api/session/reset")) }, "Another session") : null));
 }
@@ -141,8 +142,11 @@ function agreedBox(now, agreed) {
   const host = now.partner.role === "host";
   const you = host ? "host" : "join";
   const to = (side) => agreed.learns.filter((it) => it.to === "both" || it.to === side);
-  const learned = (title, side) => h("div", { class: "box" }, h("h3", null, title), h("ul", null, to(side).map((it) => h("li", null, it.what))));
   const partner = now.partner.peer_name || "The partner";
+  // Each side reads about itself and its partner, not about hosts.
+  const names = { "the host": host ? "your side" : partner, "the joining side": host ? partner : "your side" };
+  const named = (words) => words.replace(/the host\b|the joining side\b/g, (side) => names[side]);
+  const learned = (title, side) => h("div", { class: "box" }, h("h3", null, title), h("ul", null, to(side).map((it) => h("li", null, named(it.what)))));
   return h("div", null,
     h("dl", { class: "plan" },
       agreed.plan.map(([name, value]) => [h("dt", null, name), h("dd", null, value)]),
@@ -165,12 +169,14 @@ function recordBox(now) {
   if (record.lines.length < 2) return null;
   const [head, ...lines] = record.lines;
   const shown = ["time", "event", "peer", "role", "participants", "peer_participants", "pairs", "metric", "answer", "to"].map((name) => head.indexOf(name)).filter((at) => at >= 0);
+  const events = { intent: "agreed", completion: "finished" };
+  const cell = (name, value) => (name === "peer" ? `${value.slice(0, 9)}…` : name === "event" ? events[value] ?? value : value);
   const titles = { peer_participants: "partner’s participants", peer: "partner", to: "learned by" };
   return h("section", { id: "record" }, h("h2", null, "Signed record"),
     h("p", { class: "note" }, "What was disclosed to whom, signed by both sides. The latest lines:"),
     h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Signed record" }, h("table", null,
       h("thead", null, h("tr", null, shown.map((at) => h("th", { scope: "col" }, titles[head[at]] ?? head[at])))),
-      h("tbody", null, lines.toReversed().map((line) => h("tr", null, shown.map((at) => h("td", null, head[at] === "peer" ? `${line[at].slice(0, 9)}…` : line[at]))))))),
+      h("tbody", null, lines.toReversed().map((line) => h("tr", null, shown.map((at) => h("td", null, cell(head[at], line[at])))))))),
     h("p", null, h("a", { class: "button", href: "/api/record.csv", download: "" }, "Save the record (CSV)")));
 }
 

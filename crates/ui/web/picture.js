@@ -165,7 +165,8 @@ export class Picture {
     const total = shown.reduce((sum, [recording]) => sum + recording.points, 0);
     const faint = total > 3000;
     const { count } = this.tools;
-    this.caption.textContent = `${count(total, shown.every(([it]) => it.fixations) ? "fixation" : "point")} of ${count(shown.length, "recording")}.` + (faint ? " With many points, choose one participant to see the order." : "");
+    const people = new Set(shown.map(([it]) => it.participant)).size;
+    this.caption.textContent = `${count(total, shown.every(([it]) => it.fixations) ? "fixation" : "point")} of ${count(shown.length, "recording")}.` + (faint && !person && people > 1 ? " With many points, choose one participant to see the order." : "") + (this.image ? "" : " To see the stimulus behind it, drop its picture (PNG or JPEG) on this page.");
     let at = 0;
     let point = 0;
     let cloud = null;
@@ -289,7 +290,7 @@ export class Picture {
         } }, title);
         return button;
       };
-      this.tools_row.append(tool("rectangle", "Rectangle"), tool("polygon", "Polygon"), h("span", { class: "note" }, "Drag a rectangle; click the corners of a polygon and double-click to close it."));
+      this.tools_row.append(tool("rectangle", "Rectangle"), tool("polygon", "Polygon"), h("span", { class: "note" }, "Drag a rectangle; click the corners of a polygon and double-click to close it. An area belongs to the stimulus shown, unless you tick “on all stimuli”."));
     }
     const key = JSON.stringify(this.areas);
     if (key === this.listed) return;

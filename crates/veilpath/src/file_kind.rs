@@ -2,7 +2,7 @@
 
 use crate::cohort::other_file;
 use crate::report::Image;
-use crate::{Error, Invitation, OtherFile, read_cohort_from};
+use crate::{Error, Invitation, OtherFile, decode_cohort, read_cohort_from};
 use std::sync::Arc;
 use veilpath_encode::Input;
 
@@ -19,6 +19,8 @@ pub enum FileKind {
     Image,
     /// An invitation.
     Invitation,
+    /// Metadata of BIDS recordings, which [`Input::with_companions`] takes.
+    Metadata,
     /// A table that may be gaze; somebody has to say what its columns are.
     Unknown,
 }
@@ -54,12 +56,17 @@ pub fn file_kind(name: &str, bytes: &Arc<[u8]>) -> Result<FileKind, Error> {
             _ => Err(veilpath_encode::explain_unknown(&head).into()),
         };
     }
+    let names_scanpaths = head.first_row().to_lowercase().contains("scanpath");
     // A cohort names its scanpaths; a table of gaze has a place in every row.
     Ok(match (read_cohort_from(input), found) {
         (Ok(cohort), _) if !cohort.encoding().0.is_empty() => FileKind::Cohort,
         (_, Some(OtherFile::Gaze(title))) => FileKind::Gaze(title),
-        (Ok(_), _) => FileKind::Cohort,
-        (Err(_), _) => FileKind::Unknown,
+        _ if veilpath_encode::is_bids_metadata(name) => FileKind::Metadata,
+        // Any text can be read as scanpaths without names, one in each line, but few texts consist of letters.
+        (Ok(cohort), _) if names_scanpaths || decode_cohort(&cohort, &()).is_ok() => {
+            FileKind::Cohort
+        }
+        _ => FileKind::Unknown,
     })
 }
 
@@ -79,6 +86,12 @@ mod tests {
         assert_eq!(cohort, FileKind::Cohort);
         let other = kind("alpha,beta,gamma\n1.5,2.5,x\n").unwrap();
         assert_eq!(other, FileKind::Unknown);
+        assert_eq!(kind("ABC\nABD\n").unwrap(), FileKind::Cohort);
+        assert_eq!(kind("%PDF-1.7\n1 0 obj\n").unwrap(), FileKind::Unknown);
+        assert_eq!(kind("{\"Columns\": [\"x\"]}\n").unwrap(), FileKind::Unknown);
+        let metadata = "{\"Columns\": [\"x\"]}".as_bytes().into();
+        let sidecar = file_kind("sub-1_physio.json", &metadata);
+        assert_eq!(sidecar.unwrap(), FileKind::Metadata);
         assert!(kind("-----BEGIN PRIVATE KEY-----\n").is_err());
         assert!(kind("%PDF-1.7\n\0\0\0").is_err());
     }

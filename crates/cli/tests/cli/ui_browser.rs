@@ -277,6 +277,30 @@ fn files_of_every_format_can_be_dropped() {
     user.no_complaints();
 }
 
+/// Files that are dropped together are read together, metadata included, and every refusal is shown.
+#[test]
+fn dropped_files_find_their_metadata_and_a_refusal_stays() {
+    let Some(user) = Institution::start() else {
+        return;
+    };
+    let sheet = "PK\u{3}\u{4}xl/workbook.xml";
+    user.folder.file("sheet.xlsx", sheet);
+    let recording = "bids/sub-01_task-search_run-1_recording-eye1_physio";
+    user.drop_files(&[
+        user.folder.path().join("sheet.xlsx"),
+        format_file(&format!("{recording}.tsv.gz")),
+        format_file(&format!("{recording}.json")),
+        format_file("bids/task-search_events.json"),
+    ]);
+    let said = user.browser.texts("#status").concat();
+    assert_eq!(said, "3 files read.");
+    let refused = user.browser.texts("#alert").concat();
+    assert!(refused.contains("this is a spreadsheet"), "{refused}");
+    let state = user.state();
+    assert!(state["problem"].is_null(), "{}", state["problem"]);
+    assert_eq!(state["cohorts"][0]["participants"], 1);
+}
+
 #[test]
 fn hostile_names_and_contents_stay_text() {
     let Some(user) = Institution::start() else {

@@ -136,15 +136,19 @@ fn refuse_what_has_no_gaze(
     Ok(())
 }
 
-/// The metadata of the recording, or of its events. In-memory files have none around them.
+/// The metadata of the recording, or of its events. In-memory files have only what was given with them.
 fn metadata(
     input: &Input,
     name: Option<&BidsName>,
     suffix: Option<&str>,
 ) -> Result<Sidecar, ReadError> {
-    match (input.path(), name) {
-        (Some(path), Some(name)) => Sidecar::find(path, name, suffix.unwrap_or(&name.suffix)),
-        _ => Ok(Sidecar::default()),
+    let Some(name) = name else {
+        return Ok(Sidecar::default());
+    };
+    let suffix = suffix.unwrap_or(&name.suffix);
+    match input.path() {
+        Some(path) => Sidecar::find(path, name, suffix),
+        None => Sidecar::among(input.companions(), name, suffix),
     }
 }
 
@@ -210,7 +214,7 @@ fn open_rows(input: Input, sidecar: &Sidecar) -> Result<Rows, ReadError> {
         );
         return Err(error.with_remedy(match sidecar.files.last() {
             Some(file) => format!("\"Columns\" is missing in {file}"),
-            None => "put the recording's JSON file (the same name with .json) into the same folder; BIDS requires it".to_string(),
+            None => "give the recording's JSON file (the same name with .json), too: put it into the same folder, or drop it on the page; BIDS requires it".to_string(),
         }));
     };
     Ok(Rows::with_names(input.into_lines(), names, b'\t'))

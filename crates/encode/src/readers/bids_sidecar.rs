@@ -4,6 +4,7 @@ use crate::{Input, ReadError};
 use serde_json::{Map, Value};
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A longer metadata file is none.
 const MAX_JSON_BYTES: u64 = 4 << 20;
@@ -86,6 +87,12 @@ impl BidsName {
     }
 }
 
+/// Whether a file with this name is metadata of BIDS: a JSON file that is named after a participant or a task.
+pub fn is_bids_metadata(file: &str) -> bool {
+    let name = file.strip_suffix(".json").and_then(BidsName::parse);
+    name.is_some_and(|name| name.entity("sub").is_some() || name.entity("task").is_some())
+}
+
 /// The merged metadata of one suffix that apply to a data file.
 #[derive(Debug, Default)]
 pub(crate) struct Sidecar {
@@ -122,8 +129,31 @@ impl Sidecar {
         found.sort();
         let mut sidecar = Self::default();
         for (_, _, file) in found {
-            sidecar.fields.extend(read_object(&file)?);
+            sidecar.fields.extend(read_object(Input::open(&file)?)?);
             sidecar.files.push(file.display().to_string());
+        }
+        Ok(sidecar)
+    }
+
+    /// The same from files in memory, which have no folders: those with more entities win.
+    pub(crate) fn among(
+        files: &[(String, Arc<[u8]>)],
+        data: &BidsName,
+        suffix: &str,
+    ) -> Result<Self, ReadError> {
+        let mut found = Vec::new();
+        for (file, bytes) in files.iter().filter(|(file, _)| is_bids_metadata(file)) {
+            let name = BidsName::parse(file);
+            if let Some(name) = name.filter(|name| name.applies_to(data, suffix)) {
+                found.push((name.entities.len(), file, bytes));
+            }
+        }
+        found.sort();
+        let mut sidecar = Self::default();
+        for (_, file, bytes) in found {
+            let input = Input::from_shared(file, Arc::clone(bytes))?;
+            sidecar.fields.extend(read_object(input)?);
+            sidecar.files.push(file.clone());
         }
         Ok(sidecar)
     }
@@ -231,8 +261,7 @@ fn positive(value: &Value) -> Option<f64> {
     (number.is_finite() && number > 0.0).then_some(number)
 }
 
-fn read_object(path: &Path) -> Result<Map<String, Value>, ReadError> {
-    let input = Input::open(path)?;
+fn read_object(input: Input) -> Result<Map<String, Value>, ReadError> {
     let name = input.name().to_string();
     let reader = input.into_reader().take(MAX_JSON_BYTES);
     serde_json::from_reader(reader).map_err(|error| {
@@ -267,6 +296,28 @@ mod tests {
         let bare = BidsName::parse("sub-01_eyetrack.tsv").unwrap();
         assert_eq!(bare.stimulus(), None);
         assert_eq!(BidsName::parse("my_own_physio.tsv"), None);
+    }
+
+    #[test]
+    fn metadata_in_memory_apply_by_their_names() {
+        let file = |name: &str, text: &str| -> (String, Arc<[u8]>) {
+            (name.to_string(), text.as_bytes().into())
+        };
+        let files = [
+            file("sub-01_task-a_physio.json", r#"{"RecordedEye": "Right"}"#),
+            file(
+                "task-a_physio.json",
+                r#"{"RecordedEye": "left", "SamplingFrequency": 1}"#,
+            ),
+            file("sub-02_task-a_physio.json", r#"{"SamplingFrequency": 2}"#),
+            file("sub-01_task-a_events.json", r#"{"SamplingFrequency": 3}"#),
+        ];
+        let data = BidsName::parse("sub-01_task-a_physio.tsv.gz").unwrap();
+        let sidecar = Sidecar::among(&files, &data, "physio").unwrap();
+        assert_eq!(recorded_eye(&sidecar).as_deref(), Some("right"));
+        assert_eq!(sidecar.positive("SamplingFrequency"), Some(1.0));
+        assert_eq!(sidecar.files.len(), 2);
+        assert!(!is_bids_metadata("subj03_scanpaths.json"));
     }
 
     #[test]
