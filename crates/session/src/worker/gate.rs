@@ -24,8 +24,8 @@ pub(crate) struct WorkerGate {
     pub(crate) agreement: String,
     /// The tile, or any that the other side's key is for.
     pub(crate) tile: Option<u32>,
-    /// This side's certificate.
-    pub(crate) own: WorkerCertificate,
+    /// This side's certificate; a coordinator has the key of the institution, and needs none.
+    pub(crate) own: Option<WorkerCertificate>,
 }
 
 impl WorkerGate {
@@ -33,11 +33,9 @@ impl WorkerGate {
     pub(crate) fn pass(&self, channel: &mut SecureChannel) -> Result<(), SessionError> {
         let connection = channel.connection();
         connection.set_deadline(HANDSHAKE_TIMEOUT);
-        let bytes = self.own.to_bytes()?;
-        let length = u16::try_from(bytes.len()).unwrap_or(u16::MAX);
-        channel.send(&length.to_le_bytes())?;
-        channel.send(&bytes)?;
-        channel.flush()?;
+        if let Some(own) = &self.own {
+            own.present(channel)?;
+        }
         let mut length = [0; 2];
         channel.receive(&mut length)?;
         let length = usize::from(u16::from_le_bytes(length));
@@ -53,7 +51,19 @@ impl WorkerGate {
         let checked = theirs.check(institution, key, agreement, self.tile, date::now());
         checked.map_err(refused)?;
         connection.clear_deadline();
+        channel.set_certificate(theirs);
         Ok(())
+    }
+}
+
+impl WorkerCertificate {
+    /// Sends it.
+    pub(super) fn present(&self, channel: &mut SecureChannel) -> Result<(), SessionError> {
+        let bytes = self.to_bytes()?;
+        let length = u16::try_from(bytes.len()).unwrap_or(u16::MAX);
+        channel.send(&length.to_le_bytes())?;
+        channel.send(&bytes)?;
+        Ok(channel.flush()?)
     }
 }
 
