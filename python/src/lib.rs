@@ -14,6 +14,7 @@ mod policy;
 mod result;
 mod session;
 mod tables;
+mod tiles;
 
 /// The compiled part of the package.
 #[pyo3::pymodule]
@@ -34,6 +35,8 @@ mod _veilpath {
     };
     #[pymodule_export]
     use super::session::{Session, host, join};
+    #[pymodule_export]
+    use super::tiles::{Coordination, coordinate, work};
 
     use pyo3::prelude::*;
 

@@ -31,6 +31,7 @@ struct State {
     address: Option<String>,
     steps: Vec<String>,
     result: Option<Py<Result>>,
+    agreement: Option<String>,
 }
 
 impl State {
@@ -95,6 +96,12 @@ impl Session {
         }
     }
 
+    /// The id of the agreement, after the result.
+    #[getter]
+    fn agreement(&self) -> Option<String> {
+        guard(&self.state).agreement.clone()
+    }
+
     /// What has happened so far.
     #[getter]
     fn steps(&self, py: Python<'_>) -> PyResult<Vec<String>> {
@@ -142,7 +149,9 @@ impl Session {
             return Ok(None);
         };
         let result = Py::new(py, Result::from(completed.outcome))?;
-        guard(&self.state).result = Some(result.clone_ref(py));
+        let mut state = guard(&self.state);
+        state.result = Some(result.clone_ref(py));
+        state.agreement = Some(completed.agreement);
         Ok(Some(result))
     }
 
@@ -252,6 +261,7 @@ fn session_options(
     options.pseudonyms = arguments.or_default("pseudonyms")?;
     options.via_relay = arguments.or_default("via_relay")?;
     options.fresh = arguments.or_default("fresh")?;
+    options.tiles = arguments.value("tiles")?;
     options.allow = allow;
     if let Some(megabytes) = arguments.value::<u64>("memory")? {
         options.memory = megabytes.saturating_mul(1 << 20);
@@ -267,7 +277,7 @@ fn session_options(
     Ok((peer, options))
 }
 
-fn seconds(arguments: &Arguments<'_>, name: &str, default: u64) -> PyResult<Duration> {
+pub(crate) fn seconds(arguments: &Arguments<'_>, name: &str, default: u64) -> PyResult<Duration> {
     match arguments.positive(name)? {
         None => Ok(Duration::from_secs(default)),
         Some(seconds) => Duration::try_from_secs_f64(seconds)

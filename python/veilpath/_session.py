@@ -54,6 +54,14 @@ class Session:
         return self._inner.fingerprint
 
     @property
+    def agreement(self) -> str:
+        """The id of the agreement, once there is a result."""
+        found = self._inner.agreement
+        if found is None:
+            raise VeilpathError("the session has not ended")
+        return found
+
+    @property
     def steps(self) -> list[str]:
         """What has happened so far, in words."""
         return self._inner.steps

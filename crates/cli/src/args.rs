@@ -2,11 +2,11 @@
 
 use crate::commands::{
     audit::AuditArgs, bench::BenchArgs, compare::CompareArgs, completions::CompletionsArgs,
-    demo::DemoArgs, encode::EncodeArgs, gateway::GatewayArgs, host::HostArgs,
-    identity::IdentityArgs, join::JoinArgs, keygen::KeygenArgs, man::ManArgs, merge::MergeArgs,
-    peers::PeersArgs, policy::PolicyArgs, record::RecordArgs, relay::RelayArgs, report::ReportArgs,
-    results::ResultsArgs, split::SplitArgs, stats::StatsArgs, synth::SynthArgs, ui::UiArgs,
-    worker::WorkerArgs, worker_key::WorkerKeyArgs,
+    coordinator::CoordinatorArgs, demo::DemoArgs, encode::EncodeArgs, gateway::GatewayArgs,
+    host::HostArgs, identity::IdentityArgs, join::JoinArgs, keygen::KeygenArgs, man::ManArgs,
+    merge::MergeArgs, peers::PeersArgs, policy::PolicyArgs, record::RecordArgs, relay::RelayArgs,
+    report::ReportArgs, results::ResultsArgs, split::SplitArgs, stats::StatsArgs, synth::SynthArgs,
+    ui::UiArgs, worker::WorkerArgs, worker_key::WorkerKeyArgs,
 };
 use crate::messages::Verbosity;
 use clap::{Parser, Subcommand};
@@ -55,6 +55,8 @@ pub(crate) enum Command {
     Relay(RelayArgs),
     /// Make a short-lived key for a machine that computes tiles
     WorkerKey(WorkerKeyArgs),
+    /// Store, count and release what the workers of this institution compute
+    Coordinator(CoordinatorArgs),
     /// Connect the workers of two institutions that compute the same tile
     Gateway(GatewayArgs),
     /// Compute a tile of an agreement with a worker key

@@ -55,6 +55,7 @@ fn main() -> ExitCode {
         Command::Completions(args) => commands::completions::run(&args),
         Command::Merge(args) => commands::merge::run(&args),
         Command::Man(args) => commands::man::run(&args),
+        Command::Coordinator(args) => commands::coordinator::run(&args),
         Command::Gateway(args) => commands::gateway::run(&args),
         Command::Worker(args) => commands::worker::run(&args),
         Command::WorkerKey(args) => commands::worker_key::run(&args),

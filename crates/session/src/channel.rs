@@ -16,6 +16,7 @@ use crate::error::{NetworkError, SessionError};
 use crate::frames::{Kind, MAX_FRAME};
 use crate::limits::Timeouts;
 use crate::tls::PinnedKeys;
+use crate::worker::WorkerCertificate;
 use rustls::Connection;
 use std::io;
 use std::net::TcpStream;
@@ -56,6 +57,8 @@ pub struct SecureChannel {
     write_failure: Arc<OnceLock<ChannelError>>,
     writer: Option<JoinHandle<()>>,
     threads: Vec<JoinHandle<()>>,
+    /// What the other side has presented, if it is a worker.
+    certificate: Option<WorkerCertificate>,
 }
 
 impl SecureChannel {
@@ -108,6 +111,7 @@ impl SecureChannel {
             write_failure,
             writer: Some(writer),
             threads,
+            certificate: None,
         })
     }
 
@@ -125,6 +129,16 @@ impl SecureChannel {
     pub fn stop_handle(&self) -> Result<ChannelStop, SessionError> {
         let monitor = self.monitor().map_err(NetworkError::Connection)?;
         Ok(ChannelStop(monitor))
+    }
+
+    /// The other side is a worker with this certificate.
+    pub(crate) fn set_certificate(&mut self, certificate: WorkerCertificate) {
+        self.certificate = Some(certificate);
+    }
+
+    /// The certificate of the worker at the other side, which has been checked when it connected.
+    pub(crate) fn certificate(&self) -> Option<&WorkerCertificate> {
+        self.certificate.as_ref()
     }
 
     /// The shared state: timeouts, and the causes of errors.

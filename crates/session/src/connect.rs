@@ -206,12 +206,12 @@ pub(crate) fn shake_hands(
 }
 
 /// Connects and shakes hands, and tries again until it works or the connect timeout has passed.
-fn connect_until(
+pub(crate) fn connect_until<T>(
     is_stopped: &dyn Fn() -> bool,
     address: &str,
     timeouts: &Timeouts,
-    shake: &dyn Fn(TcpStream) -> Result<SecureChannel, SessionError>,
-) -> Result<SecureChannel, SessionError> {
+    shake: &dyn Fn(TcpStream) -> Result<T, SessionError>,
+) -> Result<T, SessionError> {
     let deadline = deadline(timeouts.connect);
     loop {
         if is_stopped() {
@@ -219,6 +219,9 @@ fn connect_until(
         }
         let (error, pause) = match connect_tcp(address, deadline) {
             Ok(socket) => match shake(socket) {
+                Err(error @ SessionError::Network(NetworkError::Coordinator(_))) => {
+                    (error, CONNECT_RETRY_DELAY)
+                }
                 Err(error @ SessionError::Network(_)) => (error, RETRY_DELAY),
                 result => return result,
             },

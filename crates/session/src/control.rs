@@ -36,6 +36,13 @@ pub(crate) enum Tag {
     Decline = 15,
     Answer = 16,
     Labels = 17,
+    /// These are between a worker and its coordinator.
+    Order = 18,
+    Tile = 19,
+    Records = 20,
+    Stored = 21,
+    Ban = 22,
+    Refused = 23,
 }
 
 impl Tag {
@@ -50,10 +57,15 @@ impl Tag {
             | Tag::Intent
             | Tag::Coins
             | Tag::Wait
-            | Tag::Decline => 4 << 10,
+            | Tag::Decline
+            | Tag::Order
+            | Tag::Tile
+            | Tag::Ban
+            | Tag::Refused => 4 << 10,
             Tag::Probe => MAX_BURST,
             Tag::Terms => 256 << 10,
-            Tag::Kept => 0,
+            Tag::Kept | Tag::Stored => 0,
+            Tag::Records => 1 << 20,
             Tag::Groups => 64 << 10,
             Tag::Answer => 8 * MAX_SCANPATHS,
             Tag::Labels => MAX_SCANPATHS,
@@ -81,6 +93,12 @@ impl Tag {
             Tag::Labels => "Labels",
             Tag::Wait => "Wait",
             Tag::Decline => "Decline",
+            Tag::Order => "Order",
+            Tag::Tile => "Tile",
+            Tag::Records => "Records",
+            Tag::Stored => "Stored",
+            Tag::Ban => "Ban",
+            Tag::Refused => "Refused",
         }
     }
 }
@@ -161,7 +179,8 @@ pub(crate) fn receive_after_wait<T: DeserializeOwned>(
     }
 }
 
-fn receive_one_of(
+/// Receives one of several messages.
+pub(crate) fn receive_one_of(
     channel: &mut dyn Channel,
     expected: &[Tag],
 ) -> Result<(Tag, Vec<u8>), SessionError> {

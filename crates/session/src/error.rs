@@ -12,7 +12,7 @@ pub use misbehaviour::Misbehaviour;
 pub use network::{NetworkError, RelayProblem};
 pub use refusal::{BanReason, DeclineReason, ExceededLimit, Limit, LimitOrigin};
 pub use usage::{InternalError, UsageError};
-pub use worker::WorkerKeyProblem;
+pub use worker::{CoordinatorProblem, WorkerKeyProblem};
 
 use crate::Fingerprint;
 use std::io;

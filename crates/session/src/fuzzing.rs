@@ -27,6 +27,8 @@
 //! | 26, 27 | the JSON of `Groups` and `Coins` |
 //! | 28 | statements about an answer about groups; a byte before is the number of pairs |
 //! | 29 | what the numbers of an answer mean, after the eight bytes that all of them are |
+//! | 30 to 32 | the JSON of `Order`, `Tile` and `Refused` between a worker and its coordinator |
+//! | 33 | records that a worker sends to its coordinator, without their checksums |
 
 use crate::agreement::{self, Hello, Terms};
 use crate::control::{self, Decline, Tag};
@@ -44,6 +46,7 @@ use crate::run::Finished;
 use crate::session::Ready;
 use crate::signed_record::{SentSignature, SignedRecord};
 use crate::stored::Description;
+use crate::worker::{Order, Refusal, TileState};
 use crate::{AlphabetInfo, ChecksummedChannel, Fingerprint, Identity, Policy, disclosure, ledger};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -54,7 +57,7 @@ use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Notation, Scan
 use veilpath_protocol::{Engine, PairRule, Reveal, Role, Spec};
 
 /// How many decoders there are.
-pub const DECODERS: u8 = 30;
+pub const DECODERS: u8 = 34;
 
 /// Decodes; what is accepted must survive a round trip. Returns whether it was accepted.
 pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
@@ -152,6 +155,10 @@ pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
             groups::resume(usize::from(*pairs), message)
         }
         29 => groups::answer(bytes),
+        30 => round_trip::<Order>(Tag::Order, bytes).is_some(),
+        31 => round_trip::<TileState>(Tag::Tile, bytes).is_some(),
+        32 => round_trip::<Refusal>(Tag::Refused, bytes).is_some(),
+        33 => coordinator::records(bytes),
         _ => {
             let text = String::from_utf8_lossy(bytes);
             let record = SignedRecord::parse(Path::new("record"), &text, None);
@@ -187,6 +194,36 @@ fn packets(mut bytes: &[u8]) -> bool {
 
 /// What a joining side says about pairs and sends again. This side has half of every other output, and has sent some.
 fn resume(count: usize, message: &[u8]) -> bool {
+    with_records(count, |agreed, cohort, books| {
+        let halves: Vec<usize> = (0..count).step_by(2).collect();
+        let sent: Vec<usize> = (0..count).step_by(3).collect();
+        let journal = &mut books.journal;
+        let prepared = journal
+            .keep_halves(&halves, &vec![5; halves.len()], 0)
+            .and_then(|()| journal.mark_sent(&sent));
+        let script = &mut Script(message);
+        let Ok(plan) = prepared.and_then(|()| Resume::exchange(script, journal, agreed)) else {
+            return false;
+        };
+        for pair in &plan.compare {
+            assert!(!journal.is_sent(*pair), "a pair is compared again");
+        }
+        let mut resend = Resend {
+            agreed: *agreed,
+            agreement: &[0; 32],
+            own: &[&cohort.entries[0].scanpath],
+            peer_lengths: &vec![3; count],
+            books,
+        };
+        resend.run(&plan, script).is_ok()
+    })
+}
+
+/// Does something with the records of a host about this many pairs of one scanpath.
+fn with_records(
+    count: usize,
+    then: impl FnOnce(&AgreedPairs<'_>, &Cohort, &mut Books<'_>) -> bool,
+) -> bool {
     let Ok(alphabet) = Alphabet::letters(4) else {
         return false;
     };
@@ -215,18 +252,6 @@ fn resume(count: usize, message: &[u8]) -> bool {
         cells: &vec![9; count],
         scanpaths: 1,
     };
-    let halves: Vec<usize> = (0..count).step_by(2).collect();
-    let sent: Vec<usize> = (0..count).step_by(3).collect();
-    let prepared = journal
-        .keep_halves(&halves, &vec![5; halves.len()], 0)
-        .and_then(|()| journal.mark_sent(&sent));
-    let script = &mut Script(message);
-    let Ok(plan) = prepared.and_then(|()| Resume::exchange(script, &journal, &agreed)) else {
-        return false;
-    };
-    for pair in &plan.compare {
-        assert!(!journal.is_sent(*pair), "a pair is compared again");
-    }
     let Ok(identity) = Identity::ephemeral() else {
         return false;
     };
@@ -254,14 +279,7 @@ fn resume(count: usize, message: &[u8]) -> bool {
         account: &mut account,
         failure: None,
     };
-    let mut resend = Resend {
-        agreed,
-        agreement: &[0; 32],
-        own: &[&cohort.entries[0].scanpath],
-        peer_lengths: &vec![3; count],
-        books: &mut books,
-    };
-    resend.run(&plan, script).is_ok()
+    then(&agreed, &cohort, &mut books)
 }
 
 /// A file of records with valid checksums. All complete records are read, and nothing else.
@@ -380,6 +398,7 @@ fn round_trip<T: Serialize + DeserializeOwned>(tag: Tag, bytes: &[u8]) -> Option
     control::decode(tag, &written).ok()
 }
 
+mod coordinator;
 mod groups;
 mod relay;
 #[cfg(test)]

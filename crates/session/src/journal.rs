@@ -4,13 +4,16 @@
 //! so that answers of different comparisons never mix. It is append-only. A crash can corrupt only its last record, which is
 //! detected by its checksum and truncated.
 //!
-//! A journal without a directory is kept in memory and ends with the session: for both sides on one machine.
+//! A journal without a directory is kept in memory and ends with the session: for both sides on one machine. That of a worker
+//! may be kept by its institution's coordinator, which stores every record in a journal of its own.
 //!
 //! Every record is written at once, so a killed process loses nothing that it knew. What limits rest on is also synced before
 //! anything is sent: that a pair starts, this side's half of its output, and that this half is about to be sent. Answers are
 //! synced once a second and at the end: after a power cut the other side sends its halves of the lost ones again.
 
+mod coordinated;
 mod numbers;
+mod queries;
 pub(crate) mod record;
 
 use crate::digests::journal_name;
@@ -18,6 +21,8 @@ use crate::engine_decision::EngineDecision;
 use crate::error::{FileProblem, InternalError, Misbehaviour, SessionError};
 use crate::state_dir::{self, create_private_dir, lock};
 use crate::stored;
+use crate::worker::CoordinatorLink;
+use queries::is_same;
 use record::{AddedPart, AnswerParts, RECORD, Record};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -36,6 +41,8 @@ const SYNC_EVERY: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Journal {
     file: Option<File>,
+    /// Who stores the records of a worker.
+    coordinator: Option<CoordinatorLink>,
     path: PathBuf,
     id: [u8; 32],
     reveal: Reveal,
@@ -43,6 +50,8 @@ pub(crate) struct Journal {
     engine: Option<EngineDecision>,
     /// The start of the digest of the peer's groups and of its commitment to its part of the coins.
     peer_groups: Option<[u64; 2]>,
+    /// The other side has everything, too.
+    complete: bool,
     /// The answer whose numbers are being read.
     parts: AnswerParts,
     /// Where the last complete record ends.
@@ -140,34 +149,19 @@ impl Journal {
     pub(crate) fn in_memory(id: [u8; 32], pairs: usize, reveal: Reveal) -> Self {
         Self {
             file: None,
+            coordinator: None,
             path: PathBuf::new(),
             id,
             reveal,
             pairs: vec![PairEntry::default(); pairs],
             engine: None,
             peer_groups: None,
+            complete: false,
             parts: AnswerParts::default(),
             end: 0,
             synced: Instant::now(),
             failure: None,
         }
-    }
-
-    /// Whether the output of a pair is known, possible or not.
-    pub(crate) fn is_answered(&self, pair: usize) -> bool {
-        let is_known = |it: &PairEntry| it.answer.is_some() || it.number.is_some() || it.rejected;
-        self.pairs.get(pair).is_some_and(is_known)
-    }
-
-    /// The answer for a pair.
-    pub(crate) fn answer(&self, pair: usize) -> Option<Answer> {
-        self.pairs.get(pair)?.answer
-    }
-
-    /// How many pairs have an answer.
-    pub(crate) fn answers(&self) -> usize {
-        let has_answer = |entry: &&PairEntry| entry.answer.is_some();
-        self.pairs.iter().filter(has_answer).count()
     }
 
     /// Stores a description of the agreement beside the journal, durably, if there is none yet.
@@ -180,38 +174,6 @@ impl Journal {
             return Ok(());
         }
         state_dir::replace(&path, &description(&self.id)?)
-    }
-
-    /// Whether the output of any pair was not a possible result.
-    pub(crate) fn has_rejected(&self) -> bool {
-        self.pairs.iter().any(|entry| entry.rejected)
-    }
-
-    /// This side's half of a pair's output.
-    pub(crate) fn half(&self, pair: usize) -> Option<Half> {
-        self.pairs.get(pair)?.half
-    }
-
-    /// Whether this side's half of a pair's output may have been sent.
-    pub(crate) fn is_sent(&self, pair: usize) -> bool {
-        self.pairs.get(pair).is_some_and(|entry| entry.sent)
-    }
-
-    /// How often a pair was started.
-    pub(crate) fn starts(&self, pair: usize) -> u32 {
-        self.pairs.get(pair).map_or(0, |entry| entry.starts)
-    }
-
-    /// How many of the first `pairs` places were started more than once, and the largest number of times any of them was started.
-    pub(crate) fn repeated_starts(&self, pairs: usize) -> (u64, u32) {
-        let starts = || self.pairs.iter().take(pairs).map(|entry| entry.starts);
-        let repeated = starts().filter(|&starts| starts > 1).count();
-        (repeated as u64, starts().max().unwrap_or(0))
-    }
-
-    /// What was decided about the engine when the comparison started.
-    pub(crate) fn engine(&self) -> Option<EngineDecision> {
-        self.engine
     }
 
     /// Stores what was decided about the engine, once.
@@ -241,6 +203,11 @@ impl Journal {
     /// Notes that this side's halves of these pairs are about to be sent.
     pub(crate) fn mark_sent(&mut self, pairs: &[usize]) -> Result<(), SessionError> {
         self.append_synced(runs(pairs).map(|(first, count)| Record::Sent(first, count)))
+    }
+
+    /// Notes that the other side has everything, too.
+    pub(crate) fn mark_complete(&mut self) -> Result<(), SessionError> {
+        self.append_synced([Record::Complete])
     }
 
     /// Notes that the output of a pair is not a possible result.
@@ -281,6 +248,9 @@ impl Journal {
 
     fn sync(&mut self) -> Result<(), SessionError> {
         self.synced = Instant::now();
+        if let Some(coordinator) = &mut self.coordinator {
+            return coordinator.sync();
+        }
         match &self.file {
             None => Ok(()),
             Some(file) => file
@@ -303,6 +273,9 @@ impl Journal {
         for record in records {
             self.apply(&record);
             bytes.extend(record.encode(&self.id));
+        }
+        if let Some(coordinator) = &mut self.coordinator {
+            return coordinator.append(&bytes);
         }
         self.create()?;
         let Some(mut file) = self.file.as_ref() else {
@@ -357,19 +330,26 @@ impl Journal {
             let Some(record) = Record::decode(&self.id, record) else {
                 break;
             };
-            let fits = match &record {
-                Record::Answer(_, answer) => self.reveal.is_answered_by(answer),
-                Record::Part(..) => self.reveal == Reveal::Score,
-                Record::Number(..) => self.reveal.group_question().is_some(),
-                _ => true,
-            };
-            if !fits {
+            if !self.apply_if_it_fits(&record) {
                 return None;
             }
-            self.apply(&record);
             complete += RECORD;
         }
         Some(complete)
+    }
+
+    /// Whether a stored record is of a kind that this journal can have; only then it is applied.
+    fn apply_if_it_fits(&mut self, record: &Record) -> bool {
+        let fits = match record {
+            Record::Answer(_, answer) => self.reveal.is_answered_by(answer),
+            Record::Part(..) => self.reveal == Reveal::Score,
+            Record::Number(..) => self.reveal.group_question().is_some(),
+            _ => true,
+        };
+        if fits {
+            self.apply(record);
+        }
+        fits
     }
 
     fn apply(&mut self, record: &Record) {
@@ -399,6 +379,7 @@ impl Journal {
             Record::Groups(start) => {
                 self.peer_groups.get_or_insert(start);
             }
+            Record::Complete => self.complete = true,
         }
     }
 
@@ -423,17 +404,6 @@ fn runs(pairs: &[usize]) -> impl Iterator<Item = (usize, usize)> {
 fn truncate_to(mut file: &File, end: u64) {
     let _ = file.set_len(end);
     let _ = file.seek(SeekFrom::Start(end));
-}
-
-/// Compares bit by bit: engines are deterministic.
-fn is_same(a: &Answer, b: &Answer) -> bool {
-    match (a, b) {
-        (Answer::Score(a), Answer::Score(b)) => {
-            let bits = |number: Option<f64>| number.map(f64::to_bits);
-            a.numbers().map(bits).eq(b.numbers().map(bits))
-        }
-        (a, b) => a.within().is_some() && a.within() == b.within(),
-    }
 }
 
 fn not_this_journal(path: &Path) -> SessionError {

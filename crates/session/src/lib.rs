@@ -41,6 +41,7 @@ mod link;
 mod locked_file;
 mod loopback;
 mod memory;
+mod outcome;
 mod peer_server;
 mod permissions;
 mod pinned_agreement;
@@ -75,9 +76,9 @@ pub use disclosure::{
 };
 pub use engine_decision::{EngineReason, EngineSummary, SharesObstacle};
 pub use error::{
-    BanReason, DeclineReason, Difference, ExceededLimit, Fault, FileProblem, InternalError, Limit,
-    LimitOrigin, Misbehaviour, NetworkError, RelayProblem, SessionError, UsageError,
-    WorkerKeyProblem,
+    BanReason, CoordinatorProblem, DeclineReason, Difference, ExceededLimit, Fault, FileProblem,
+    InternalError, Limit, LimitOrigin, Misbehaviour, NetworkError, RelayProblem, SessionError,
+    UsageError, WorkerKeyProblem,
 };
 pub use host_key::HostKey;
 pub use identity::{Fingerprint, FingerprintError, Identity};
@@ -105,4 +106,7 @@ pub use signed_record::{
 };
 pub use state_dir::{KnownPeer, Listing, StateDir};
 pub use stored::StoredComparison;
-pub use worker::{AgreedPlan, MAX_WORKER_KEY_TIME, TileRange, TileRangeError, WorkOrder};
+pub use worker::{
+    AgreedPlan, CoordinatedTile, Coordinator, CoordinatorEvent, CoordinatorOptions,
+    MAX_WORKER_KEY_TIME, TileRange, TileRangeError, TileRecords, WorkOrder,
+};

@@ -20,7 +20,7 @@ const PROGRAM_BYTES: u64 = 40 << 20;
 const BYTES_PER_SCANPATH: u64 = 768;
 const BYTES_PER_ID_BYTE: u64 = 6;
 const BYTES_PER_LETTER: u64 = 8;
-const BYTES_PER_PAIR: u64 = 320;
+pub(crate) const BYTES_PER_PAIR: u64 = 320;
 
 /// The memory of one of several sessions that a process runs at a time.
 pub fn memory_per_session(memory: u64, sessions: usize) -> u64 {

@@ -75,6 +75,19 @@ impl AgreedPairs<'_> {
         known
     }
 
+    /// Whether this side needs nothing more from the other: it has all answers or, if it learns none, has sent everything.
+    pub(crate) fn has_everything(&self, journal: &Journal) -> bool {
+        let halves = self.spec.engine.has_halves();
+        let learns = self.spec.reveal_to.includes(self.role);
+        (0..self.pairs.len()).all(|pair| match learns {
+            true => journal.is_answered(pair),
+            false => {
+                let was_seen = journal.is_sent(pair) || !halves && journal.starts(pair) > 0;
+                was_seen || !self.says_something(pair)
+            }
+        })
+    }
+
     /// This side's scanpath of a pair.
     pub(crate) fn own(&self, pair: usize) -> usize {
         let (host, join) = self.pairs[pair];
@@ -131,22 +144,26 @@ impl RecordStores<'_> {
         self.account.charge(&agreed.comparisons(charge))
     }
 
-    fn start(&mut self, records: &Records<'_>, pairs: &[usize]) -> Result<(), SessionError> {
+    /// Records that these pairs are about to be compared, and counts it where a start is a view. A pair whose half may have been sent
+    /// is not compared again.
+    pub(crate) fn start(
+        &mut self,
+        agreed: &AgreedPairs<'_>,
+        max_starts: u32,
+        pairs: &[usize],
+    ) -> Result<(), SessionError> {
         if pairs.iter().any(|&pair| self.journal.is_sent(pair)) {
             return Err(InternalError::ComparedAgain.into());
         }
         let starts = pairs.iter().map(|&pair| self.journal.starts(pair)).max();
-        if starts.is_some_and(|starts| starts >= records.max_starts) {
-            return Err(Limit::TooManyStarts {
-                starts: records.max_starts,
-            }
-            .into());
+        if starts.is_some_and(|starts| starts >= max_starts) {
+            return Err(Limit::TooManyStarts { starts: max_starts }.into());
         }
         self.journal.start_pairs(pairs)?;
-        if records.agreed.spec.engine.has_halves() {
+        if agreed.spec.engine.has_halves() {
             return Ok(());
         }
-        let comparisons = records.agreed.comparisons(pairs.iter().copied());
+        let comparisons = agreed.comparisons(pairs.iter().copied());
         self.account.charge(&comparisons)
     }
 }
@@ -181,7 +198,9 @@ impl<'a> Records<'a> {
 
 impl PairStore for Records<'_> {
     fn start(&self, pairs: &[usize]) -> Result<(), Refused> {
-        self.write(pairs, |books, pairs| books.start(self, pairs))
+        self.write(pairs, |books, pairs| {
+            books.start(&self.agreed, self.max_starts, pairs)
+        })
     }
 
     fn keep_halves(&self, pairs: &[usize], halves: &[u64]) -> Result<(), Refused> {

@@ -6,7 +6,7 @@ use crate::identity::hex;
 use crate::records::{AgreedPairs, RecordStores, Records, check_revealed};
 use crate::resend::Resend;
 use crate::resume::RequiredScanpaths;
-use crate::roster::{self, Roster};
+use crate::roster::Roster;
 use crate::session::{AgreedSession, Agreement};
 use crate::signed_record::{Disclosure, SentSignature, Step};
 use crate::stored::Description;
@@ -16,9 +16,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use veilpath_metrics::{Cohort, Scanpath};
-use veilpath_protocol::{
-    Answer, Cost, Engine, Job, Observer, Outcome, ProtocolError, Results, RevealTo, Revealed, Role,
-};
+use veilpath_protocol::{Answer, Job, Observer, Outcome, ProtocolError, RevealTo, Role};
 
 /// A session that has finished.
 #[derive(Debug)]
@@ -66,6 +64,9 @@ impl AgreedSession {
         if let Err(error) = computed {
             let error = self.session.explain(error);
             if error.is_ban() {
+                if let Some(reason) = error.ban() {
+                    self.agreement.journal.report_ban(reason)?;
+                }
                 // Also if pairs were started too often: only a peer that has a ledger can be let in again.
                 self.agreement.ledger.update(|ledger| {
                     ledger.banned = ledger.banned.or(error.ban());
@@ -129,6 +130,11 @@ impl AgreedSession {
     /// Checks that both sides have the same answers, and signs that everything was disclosed.
     fn finish(&mut self, disclosure: &Disclosure) -> Result<(), SessionError> {
         let role = self.session.role;
+        // Finished says that this side has everything, so its coordinator must have it by then.
+        let coordinated = self.agreement.journal.is_coordinated();
+        if coordinated {
+            self.agreement.journal.finish()?;
+        }
         let both = self.agreement.proposal.spec.reveal_to == RevealTo::Both;
         let signs = self.agreement.signs && self.agreement.proposal.tiles.is_none();
         let signed = match signs {
@@ -143,6 +149,10 @@ impl AgreedSession {
         let theirs: Finished = control::exchange(channel, role, Tag::Finished, &ours)?;
         if ours.answers_digest != theirs.answers_digest {
             return Err(Misbehaviour::DifferentAnswers.into());
+        }
+        if coordinated {
+            // This side has its answers, whether the coordinator learns that or not.
+            self.record_failure = self.agreement.journal.mark_complete().err();
         }
         match (signed, theirs.completion) {
             (Some(signed), Some(completion)) => {
@@ -303,75 +313,12 @@ impl AgreedSession {
         }
         Ok(())
     }
-
-    fn outcome(&self) -> Outcome {
-        let (session, agreement) = (&self.session, &self.agreement);
-        let spec = &agreement.proposal.spec;
-        let learns = spec.reveal_to.includes(session.role);
-        let pairs = &agreement.pairs;
-        let results = pairs.iter().enumerate().filter_map(|(pair, &(a, b))| {
-            let answer = agreement.journal.answer(pair).filter(|_| learns)?;
-            Some((a, b, answer))
-        });
-        let (host, join) = (&agreement.host, &agreement.join);
-        let cells = agreement.resume.work(pairs, host, join, spec).cells;
-        Outcome {
-            results: Results::of_answers(spec.outputs(), results),
-            answers: self.group_answer().ok().flatten().into_iter().collect(),
-            cost: Cost {
-                pairs_from_journal: pairs.len() - agreement.resume.compare.len(),
-                ..Cost::of(session.channel.traffic(), cells)
-            },
-            ..agreement.without_results(session.role)
-        }
-    }
 }
 
 impl Agreement {
     /// How many pairs were started more than once, and the largest number of times any pair was started.
     fn repeated_starts(&self) -> (u64, u32) {
         self.journal.repeated_starts(self.pairs.len())
-    }
-
-    /// The outcome as this side sees it, before anything is computed.
-    fn without_results(&self, role: Role) -> Outcome {
-        let (spec, cohort) = (&self.proposal.spec, &self.proposal.cohort);
-        let rosters = [&self.host, &self.join];
-        let [a, b] = roster::labels_of_both(role, cohort, &self.parties, rosters);
-        Outcome {
-            names: ["host", "join"].map(String::from),
-            one_cohort: false,
-            a,
-            b,
-            pairs: self.pairs.len() as u64,
-            tile: self.plan_tile(),
-            results: Results::new(spec.outputs()),
-            answers: Vec::new(),
-            error_bound: spec.error_bound(),
-            cost: Cost::default(),
-            revealed: self.revealed(),
-            spec: spec.clone(),
-        }
-    }
-
-    /// What each side learns.
-    pub(crate) fn revealed(&self) -> Vec<Revealed> {
-        let spec = &self.proposal.spec;
-        let mut revealed = spec.engine.revealed(spec);
-        // The other engines list them.
-        let lengths = match spec.engine {
-            Engine::Plain => ", their lengths",
-            _ => "",
-        };
-        let by_session = Revealed {
-            to: "both".into(),
-            what: format!(
-                "how many scanpaths there are{lengths}, their ids and stimuli (or pseudonyms and hashes), the metric and the encoding"
-            ),
-        };
-        // In the order of the session, so that "nothing else" stays last.
-        revealed.insert(0, by_session);
-        revealed
     }
 
     fn answers_digest(&self) -> String {

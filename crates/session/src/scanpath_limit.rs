@@ -22,7 +22,8 @@ pub enum ScanpathLimit {
 }
 
 /// The limit of a session and what it is used for, for this side's user.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LimitSummary {
     /// The smallest and the largest limit of this side's scanpaths; `None` without a limit.
     pub limits: Option<(u64, u64)>,

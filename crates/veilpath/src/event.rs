@@ -5,7 +5,7 @@ use std::fmt;
 use veilpath_encode::CohortNote;
 use veilpath_metrics::{RoundingError, Threshold};
 use veilpath_protocol::{CancelToken, RiskySetting};
-use veilpath_session::RelayEvent;
+use veilpath_session::{CoordinatorEvent, RelayEvent};
 
 /// Something that happened. Events about a session contain nothing about a participant.
 #[derive(Clone, Debug)]
@@ -26,6 +26,8 @@ pub enum Event {
     Session(SessionEvent),
     /// Something happened at a relay.
     Relay(RelayEvent),
+    /// Something happened at a coordinator.
+    Coordinator(CoordinatorEvent),
 }
 
 /// Something that is not wrong, but that a user may not expect.

@@ -143,9 +143,9 @@ pub use progress::Progress;
 pub use score_matrix::{ScoreMatrix, score_matrix};
 pub use session::{
     Peer, PeerEvent, PeersError, PeersFileProblem, ResultFolder, SaveResults, Saved, ServedPeer,
-    SessionControl, SessionEvent, SessionOptions, WorkOptions, check_peers, gateway, host,
-    identity_file, join, read_peers, read_peers_from, relay, serve, state_dir, work,
-    write_comparisons, write_known_peers, write_peers, write_record,
+    SessionControl, SessionEvent, SessionOptions, WorkOptions, WorkRecords, check_peers,
+    coordinate, gateway, host, identity_file, join, read_peers, read_peers_from, relay, serve,
+    state_dir, work, write_comparisons, write_known_peers, write_peers, write_record,
 };
 
 pub use veilpath_encode::cohort_file::{write as write_cohort, write_part as write_cohort_part};
@@ -166,15 +166,15 @@ pub use veilpath_report::document::Document;
 pub use veilpath_report::{plan::in_words as plan_in_words, table, units};
 pub use veilpath_session::limits::{DEFAULT_MEMORY, MAX_PEERS};
 pub use veilpath_session::{
-    AgreedPlan, AgreementSummary, AnswerKind, AnswerRequest, CompletedSession,
-    DEFAULT_MINIMUM_GROUP, DeclineReason, Difference, Disclosure, DisclosureLedger,
-    DisclosureLimits, DisclosureRefusal, ENGINE_FIELD, EngineReason, EngineSummary, ExceededLimit,
-    FRESH_FIELD, FileProblem, Fingerprint, Forbidden, GroupMember, GroupSummary, HostKey, Identity,
-    KnownPeer, Limit, LimitOrigin, LimitSummary, Listing, MAX_WORKER_KEY_TIME, NUMBER_FIELD,
-    NetworkError, PROTOCOL_VERSION_FIELD, PeerState, Policy, PolicyError, PolicyPartner,
-    PolicyProblem, PolicyRefusal, PolicyRule, PolicyTexts, RecordComparison, RecordEntry,
-    RecordLine, RecordProblem, RelayEvent, RelayOptions, RelayProblem, ScanpathLimit, SessionError,
-    SessionFailure, SharesObstacle, SignedRecord, StateDir, Step, StoredComparison, TILE_FIELD,
-    TILES_FIELD, TileRange, TileRangeError, UsageError, Withdrawn, WorkOrder, WorkerKeyProblem,
-    disable_core_dumps, now,
+    AgreedPlan, AgreementSummary, AnswerKind, AnswerRequest, CompletedSession, Coordinator,
+    CoordinatorEvent, CoordinatorOptions, CoordinatorProblem, DEFAULT_MINIMUM_GROUP, DeclineReason,
+    Difference, Disclosure, DisclosureLedger, DisclosureLimits, DisclosureRefusal, ENGINE_FIELD,
+    EngineReason, EngineSummary, ExceededLimit, FRESH_FIELD, FileProblem, Fingerprint, Forbidden,
+    GroupMember, GroupSummary, HostKey, Identity, KnownPeer, Limit, LimitOrigin, LimitSummary,
+    Listing, MAX_WORKER_KEY_TIME, NUMBER_FIELD, NetworkError, PROTOCOL_VERSION_FIELD, PeerState,
+    Policy, PolicyError, PolicyPartner, PolicyProblem, PolicyRefusal, PolicyRule, PolicyTexts,
+    RecordComparison, RecordEntry, RecordLine, RecordProblem, Relay, RelayEvent, RelayOptions,
+    RelayProblem, ScanpathLimit, SessionError, SessionFailure, SharesObstacle, SignedRecord,
+    StateDir, Step, StoredComparison, TILE_FIELD, TILES_FIELD, TileRange, TileRangeError,
+    UsageError, Withdrawn, WorkOrder, WorkerKeyProblem, disable_core_dumps, now,
 };

@@ -4,6 +4,7 @@
 //! [`SessionOptions`] and report their steps as [`SessionEvent`]s.
 
 mod control;
+mod coordinator;
 mod event;
 mod options;
 mod peers;
@@ -16,6 +17,7 @@ mod serve;
 mod work;
 
 pub use control::SessionControl;
+pub use coordinator::coordinate;
 pub use event::{PeerEvent, SessionEvent};
 pub use options::SessionOptions;
 pub use peers::{Peer, PeersError, PeersFileProblem, check_peers, read_peers, read_peers_from};
@@ -24,7 +26,7 @@ pub use records::{write_comparisons, write_known_peers};
 pub use relay::{gateway, relay};
 pub use result_folder::{ResultFolder, Saved, ServedPeer, write_peers};
 pub use serve::{SaveResults, serve};
-pub use work::{WorkOptions, work};
+pub use work::{WorkOptions, WorkRecords, work};
 
 use crate::progress::CellObserver;
 use crate::{Error, Event, EventSink, Note};

@@ -4,6 +4,7 @@ pub(crate) mod audit;
 pub(crate) mod bench;
 pub(crate) mod compare;
 pub(crate) mod completions;
+pub(crate) mod coordinator;
 pub(crate) mod demo;
 pub(crate) mod encode;
 pub(crate) mod gateway;

@@ -8,7 +8,7 @@ use crate::session_log::{LogFormat, SessionLog};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use veilpath::{DEFAULT_MEMORY, Peer, WorkOptions, WorkOrder};
+use veilpath::{DEFAULT_MEMORY, Peer, WorkOptions, WorkOrder, WorkRecords};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -16,8 +16,10 @@ Examples:
 
 `veilpath worker work-1.json --tile 17 --listen 0.0.0.0:7070 -o tile-17.json` at the institution that hosted the agreement, and \
 `veilpath worker work-1.json --tile 17 --connect host.example:7070 -o tile-17.json` at the other, compute tile 17. If either is \
-interrupted, run both again: the same results are revealed again, and nothing counts twice. All workers of an institution use the \
-same state directory (VEILPATH_HOME), where pairs are counted. With --gateway ADDRESS both meet at `veilpath gateway`. `veilpath merge` combines the results of all tiles.";
+interrupted, run both again: the same results are revealed again, and nothing counts twice. With --coordinator ADDRESS the \
+institution's `veilpath coordinator` counts pairs and stores what is needed to continue on another machine; without it, all workers of an \
+institution use the same state directory (VEILPATH_HOME). With --gateway ADDRESS both meet at `veilpath gateway`. `veilpath merge` combines \
+the results of all tiles.";
 
 /// The arguments of `worker`.
 #[derive(Debug, Args)]
@@ -43,6 +45,10 @@ pub(crate) struct WorkerArgs {
     /// Meet the other side's worker at the gateway of the institution that hosts
     #[arg(long, value_name = "ADDRESS")]
     gateway: Option<String>,
+
+    /// The coordinator of this institution [default: count in the state directory]
+    #[arg(long, value_name = "ADDRESS")]
+    coordinator: Option<String>,
 
     /// Names of the two cohorts in this side's results and reports [default: host,join]
     #[arg(long, value_name = "HOST,JOIN", value_parser = names)]
@@ -78,7 +84,10 @@ pub(crate) fn run(args: &WorkerArgs) -> Result<(), Failure> {
         let inputs: [&Path; 1] = [&args.order];
         let order = WorkOrder::load(&args.order)?;
         let output = args.output.check(&inputs)?;
-        let mut options = WorkOptions::new(veilpath::state_dir(None)?);
+        let mut options = WorkOptions::new(match &args.coordinator {
+            Some(address) => WorkRecords::Coordinator(address.clone()),
+            None => WorkRecords::Shared(veilpath::state_dir(None)?),
+        });
         options.memory = args.memory << 20;
         options.wait = Duration::from_secs(args.wait);
         options.idle_timeout = Duration::from_secs(args.timeout);

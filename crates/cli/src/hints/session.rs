@@ -2,9 +2,9 @@
 
 use super::groups;
 use veilpath::{
-    DeclineReason, Difference, ENGINE_FIELD, EngineChoice, ExceededLimit, FRESH_FIELD, FileProblem,
-    Limit, LimitOrigin, NUMBER_FIELD, NetworkError, PROTOCOL_VERSION_FIELD, RelayProblem,
-    SessionError,
+    CoordinatorProblem, DeclineReason, Difference, ENGINE_FIELD, EngineChoice, ExceededLimit,
+    FRESH_FIELD, FileProblem, Limit, LimitOrigin, NUMBER_FIELD, NetworkError,
+    PROTOCOL_VERSION_FIELD, RelayProblem, SessionError,
 };
 
 /// The error's text and advice.
@@ -221,6 +221,13 @@ fn network_hint(error: &NetworkError) -> Option<&'static str> {
             RelayProblem::OtherVersion => "use the same version there and here",
             _ => "is `veilpath relay` running there?",
         }),
+        NetworkError::Coordinator(problem) => match problem {
+            CoordinatorProblem::Lost => {
+                Some("is `veilpath coordinator` of this agreement running, and is the key valid?")
+            }
+            CoordinatorProblem::Full => Some("its --workers and --memory allow more"),
+            _ => None,
+        },
         NetworkError::Loopback(_) => Some(
             "switch it on (on Linux: ip link set lo up), or use --engine plain, which needs no network",
         ),

@@ -11,7 +11,7 @@ use pair::{Pair, Side};
 use std::io::Write;
 use std::process::Stdio;
 
-const COMMANDS: [&str; 36] = [
+const COMMANDS: [&str; 37] = [
     "",
     "demo",
     "encode",
@@ -45,6 +45,7 @@ const COMMANDS: [&str; 36] = [
     "man",
     "merge",
     "ui",
+    "coordinator",
     "gateway",
     "worker",
     "worker-key",

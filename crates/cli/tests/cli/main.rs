@@ -16,6 +16,7 @@ mod book;
 mod checks;
 mod common;
 mod contract;
+mod coordinator;
 mod corpus;
 mod docs;
 mod encode_input;

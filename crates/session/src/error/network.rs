@@ -1,5 +1,6 @@
 //! How the network can fail.
 
+use super::CoordinatorProblem;
 use std::io;
 use std::time::Duration;
 use veilpath_channel::ChannelError;
@@ -49,6 +50,9 @@ pub enum NetworkError {
         /// What is wrong.
         problem: RelayProblem,
     },
+    /// A worker's coordinator could not be used.
+    #[error(transparent)]
+    Coordinator(#[from] CoordinatorProblem),
     /// The socket failed during the handshake.
     #[error("the handshake failed: {0}")]
     Handshake(io::Error),

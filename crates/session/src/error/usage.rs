@@ -54,6 +54,9 @@ pub enum UsageError {
     /// This side's worker key does not allow what it is used for.
     #[error("the worker key cannot be used: {0}")]
     WorkerKey(WorkerKeyProblem),
+    /// The coordinator does not store what this worker asks for.
+    #[error("the coordinator refused a record that does not follow the protocol")]
+    RecordRefused,
     /// A new agreement for a tile.
     #[error(
         "a tile cannot start a new agreement, because all tiles of a plan share one; a different number of tiles does"

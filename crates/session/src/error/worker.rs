@@ -1,7 +1,10 @@
-//! Why a worker key is not accepted.
+//! Why a worker key is not accepted, and why a coordinator does not store something.
+
+use serde::{Deserialize, Serialize};
 
 /// What is wrong with a worker key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum WorkerKeyProblem {
     /// The institution has not signed it.
@@ -25,4 +28,26 @@ pub enum WorkerKeyProblem {
     /// It would be valid for longer than a worker key may be, or not at all.
     #[error("a worker key is valid for at most 31 days")]
     Time,
+}
+
+/// What is wrong with a worker's coordinator, or with its connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum CoordinatorProblem {
+    /// The connection to it has ended.
+    #[error("the connection to the coordinator was lost")]
+    Lost,
+    /// Another worker has the tile.
+    #[error("another worker computes this tile")]
+    TileInUse,
+    /// It serves as many workers as it can.
+    #[error("the coordinator serves as many workers as it can")]
+    Full,
+    /// It cannot write its files.
+    #[error("the coordinator cannot store this; its own messages say why")]
+    Storage,
+    /// It has answered with something else.
+    #[error("the coordinator answered something that is not part of the protocol")]
+    Protocol,
 }

@@ -60,6 +60,18 @@ const VALID: &[(u8, &str)] = &[
         11,
         "\u{9}\0\0\0\u{2}\0\0\0\0\0\0\0\u{8}\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
     ),
+    (30, r#"{"tile":3}"#),
+    (
+        31,
+        r#"{"records":64,"max_agreements":1,"limit":{"limits":[3,3],"origin":"chosen","defaults":null,"default_counts_together":false,"assumed_letters":null,"before":0,"after":3,"exceeded":null}}"#,
+    ),
+    (32, r#"{"key":"expired"}"#),
+    (32, r#""compared_again""#),
+    // A pair starts, and its half is stored.
+    (
+        33,
+        "\u{3}\0\0\0\u{2}\0\0\0\0\0\0\0\u{1}\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\u{6}\0\0\0\u{2}\0\0\0\0\0\0\0\u{7}\0\0\0\0\0\0\0\u{8}\0\0\0\0\0\0\0",
+    ),
     (13, "\u{3}abc\u{1}x"),
     (
         14,

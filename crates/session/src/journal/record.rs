@@ -12,6 +12,7 @@
 //! | 9 | 1 or 2 | levels | – | decided on the engine garbled or shares, with seed trees of this many levels |
 //! | 10 | place after the pairs | number | – | a number of an answer about groups |
 //! | 12 | pair | place and count | number | one number of a score that has not two; the others are next to it |
+//! | 13 | 0 | – | – | the other side has everything, too |
 //! | 11 | 0 | digest | digest | the first 16 bytes of the digest of the peer's groups and of its commitment to coins |
 
 use crate::engine_decision::EngineDecision;
@@ -49,6 +50,8 @@ pub(crate) enum Record {
     Groups([u64; 2]),
     /// Which of the proven engines computes, and how.
     Engine(EngineDecision),
+    /// The other side has everything, too.
+    Complete,
 }
 
 /// One number of a score.
@@ -59,6 +62,13 @@ pub(crate) struct AnswerPart {
     count: u8,
     /// `None` if it is undefined.
     number: Option<f64>,
+}
+
+impl AnswerPart {
+    /// The pair that it is about.
+    pub(crate) fn pair(&self) -> usize {
+        self.pair
+    }
 }
 
 /// Puts the parts of answers together.
@@ -145,6 +155,7 @@ impl Record {
             Record::Rejected(pair) => (8, [pair as u64, 0, 0]),
             Record::Groups([first, second]) => (11, [0, first, second]),
             Record::Number(place, number) => (10, [place as u64, number, 0]),
+            Record::Complete => (13, [0; 3]),
             Record::Engine(decision) => {
                 let place = PROVEN.iter().position(|it| *it == decision.engine);
                 let number = place.map_or(0, |place| place as u64 + 1);
@@ -206,6 +217,7 @@ impl Record {
                 tree_levels: TreeLevels::try_from(u8::try_from(second).ok()?).ok()?,
             })),
             10 => Some(Record::Number(pair, second)),
+            13 if [first, second, third] == [0; 3] => Some(Record::Complete),
             11 if first == 0 => Some(Record::Groups([second, third])),
             _ => None,
         }

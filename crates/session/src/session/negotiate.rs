@@ -16,7 +16,7 @@
 //! An agreement is a plan and a number. Repeating a plan on purpose takes a new number, and both users must ask for it, because
 //! everything is counted again. A side that has lost its files asks for it too, and gets the number of the other side.
 
-use super::open_records::OpenedFor;
+use super::open_records::{OpenRecords, OpenedFor, all_comparisons};
 use super::{Agreement, Proposal, Session, by_role};
 use crate::agreement::Terms;
 use crate::control::{self, Decline, Tag};
@@ -235,10 +235,11 @@ impl Session {
                 false => self.learned_pairs(&proposal, &blocks, &id, state_dir)?,
             };
             let numbers = group.as_ref().map_or(0, |group| group.schema.count());
-            let whole = self.all_comparisons(&blocks, &proposal, [&host, &join]);
+            let whole = all_comparisons(&blocks, &proposal.spec, role, [&host, &join]);
             let (names, limits) = self.counted(&proposal)?;
             let opened = OpenedFor {
                 agreed: &agreed,
+                tile,
                 whole: proposal.tile_count().map(|_| &whole[..]),
                 numbers,
                 id: &id,
@@ -246,17 +247,25 @@ impl Session {
                 names: &names,
                 limits: &limits,
             };
-            let mut records = self.open_records(&proposal, &opened, state_dir)?;
+            // Where only tiles are agreed on, nothing is computed.
+            let journals = state_dir.filter(|_| proposal.tiles.is_none());
+            let journal = opened.journal(journals.map(StateDir::journals).as_deref())?;
+            let mut records = opened.records(journal, ledger_file.clone())?;
             if let Some(group) = &group {
-                records.0.check_groups(group.peer_digest())?;
+                records.journal.check_groups(group.peer_digest())?;
             }
             if let Some(group) = group.as_ref().filter(|_| !estimate_only) {
-                group.restore_sent(&mut records.0, pairs.len())?;
+                group.restore_sent(&mut records.journal, pairs.len())?;
             }
             Ok((group, learned_pairs, records))
         });
-        let (group, learned_pairs, (journal, account, (max_agreements, limit))) =
-            self.or_decline(Tag::Statements, prepared)?;
+        let (group, learned_pairs, records) = self.or_decline(Tag::Statements, prepared)?;
+        let OpenRecords {
+            journal,
+            account,
+            max_agreements,
+            limit,
+        } = records;
         let (host_nonce, join_nonce) = by_role(role, &ours.nonce, &theirs_ready.nonce);
         let agreement = Agreement {
             run: run_tag(&id, host_nonce, join_nonce),

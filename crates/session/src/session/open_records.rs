@@ -6,17 +6,19 @@ use crate::disclosure::{AnswerRequest, Charge, DisclosureLedger};
 use crate::error::InternalError;
 use crate::groups::members;
 use crate::journal::Journal;
-use crate::ledger::Account;
+use crate::ledger::{Account, LedgerFile};
 use crate::records::AgreedPairs;
 use crate::roster::Roster;
 use crate::scanpath_limit::{LimitSummary, Limits};
 use crate::{SessionError, StateDir};
-use veilpath_protocol::{PairBlocks, ProtocolError, Role};
+use std::path::Path;
+use veilpath_protocol::{PairBlocks, ProtocolError, Role, Spec, Tile};
 
 /// What the records are opened for.
 #[derive(Clone, Copy)]
 pub(crate) struct OpenedFor<'a> {
     pub(crate) agreed: &'a AgreedPairs<'a>,
+    pub(crate) tile: Option<Tile>,
     /// For a tile, the comparisons of each scanpath of this side in the whole plan.
     pub(crate) whole: Option<&'a [u64]>,
     /// The numbers of an answer about groups.
@@ -69,62 +71,78 @@ impl Session {
             .map_err(ProtocolError::from)?;
         Ok((Account::names(&self.identity, &proposal.cohort), limits))
     }
+}
 
-    /// The comparisons of each scanpath of this side that the other side learns something from, in a whole plan.
-    pub(crate) fn all_comparisons(
-        &self,
-        plan: &PairBlocks,
-        proposal: &Proposal,
-        [host, join]: [&Roster; 2],
-    ) -> Vec<u64> {
-        let spec = &proposal.spec;
-        let is_learned = !spec.engine.has_halves() || spec.reveal_to.includes(self.role.other());
-        let says_something = |roster: &Roster, index| {
-            is_learned && (roster.length(index) > 0 || spec.metric.adds_durations())
-        };
-        let sides: [&dyn Fn(usize) -> bool; 2] = [&|index| says_something(host, index), &|index| {
-            says_something(join, index)
-        }];
-        let [of_host, of_join] = plan.comparisons([host.len(), join.len()], sides);
-        match self.role {
-            Role::Host => of_host,
-            Role::Join => of_join,
+/// The comparisons of each scanpath of a side that the other side learns something from, in a whole plan.
+pub(crate) fn all_comparisons(
+    plan: &PairBlocks,
+    spec: &Spec,
+    role: Role,
+    [host, join]: [&Roster; 2],
+) -> Vec<u64> {
+    let is_learned = !spec.engine.has_halves() || spec.reveal_to.includes(role.other());
+    let says_something = |roster: &Roster, index| {
+        is_learned && (roster.length(index) > 0 || spec.metric.adds_durations())
+    };
+    let sides: [&dyn Fn(usize) -> bool; 2] = [&|index| says_something(host, index), &|index| {
+        says_something(join, index)
+    }];
+    let [of_host, of_join] = plan.comparisons([host.len(), join.len()], sides);
+    match role {
+        Role::Host => of_host,
+        Role::Join => of_join,
+    }
+}
+
+/// The records of an agreement or of one of its tiles, within its limits.
+#[derive(Debug)]
+pub(crate) struct OpenRecords {
+    pub(crate) journal: Journal,
+    pub(crate) account: Account,
+    /// The largest number of agreements that a scanpath of this side is in.
+    pub(crate) max_agreements: u64,
+    pub(crate) limit: LimitSummary,
+}
+
+impl OpenedFor<'_> {
+    /// The name of the journal.
+    pub(crate) fn journal_id(&self) -> [u8; 32] {
+        journal_id(self.id, self.agreed.role, self.tile)
+    }
+
+    /// Opens the journal, in this folder or in memory.
+    pub(crate) fn journal(&self, folder: Option<&Path>) -> Result<Journal, SessionError> {
+        let (id, reveal) = (self.journal_id(), self.agreed.spec.reveal);
+        let places = self.agreed.pairs.len() + self.numbers;
+        match folder {
+            Some(folder) => Journal::open(folder, id, places, reveal),
+            None => Ok(Journal::in_memory(id, places, reveal)),
         }
     }
 
-    /// Opens the journal and the account of an agreement or of one of its tiles, and checks the limit: of the whole plan.
-    pub(crate) fn open_records(
+    /// Opens the account, and checks the limit: for a tile, of the whole plan.
+    pub(crate) fn records(
         &self,
-        proposal: &Proposal,
-        opened: &OpenedFor<'_>,
-        state_dir: Option<&StateDir>,
-    ) -> Result<(Journal, Account, (u64, LimitSummary)), SessionError> {
+        mut journal: Journal,
+        ledger: LedgerFile,
+    ) -> Result<OpenRecords, SessionError> {
         let OpenedFor {
             agreed,
+            tile,
             whole,
             numbers,
             id,
             estimate_only,
             names,
             limits: plan_limits,
-        } = *opened;
-        let (role, reveal) = (self.role, proposal.spec.reveal);
-        let (name, pairs) = (journal_id(id, role, proposal.tile), agreed.pairs.len());
+        } = *self;
+        let (role, spec) = (agreed.role, agreed.spec);
+        let pairs = agreed.pairs.len();
         let places = pairs + numbers;
-        let mut journal = match state_dir {
-            // Nothing is computed.
-            Some(_) if proposal.tiles.is_some() => Journal::in_memory(name, places, reveal),
-            Some(state_dir) => Journal::open(&state_dir.journals(), name, places, reveal)?,
-            None => Journal::in_memory(name, places, reveal),
-        };
-        let (account, lost) = Account::open(
-            self.ledger(state_dir),
-            names.to_vec(),
-            (id, proposal.tile),
-            plan_limits,
-            &agreed.known(&journal),
-        )?;
-        let halves = proposal.spec.engine.has_halves();
+        let known = agreed.known(&journal);
+        let (account, lost) =
+            Account::open(ledger, names.to_vec(), (id, tile), plan_limits, &known)?;
+        let halves = spec.engine.has_halves();
         let counted_by_answer = agreed.counted_by_answer();
         if halves && lost.contains(&true) && !estimate_only {
             // Which of these were sent is not known, so none is computed again.
@@ -136,8 +154,8 @@ impl Session {
             journal.mark_sent(&unknown)?;
         }
         // An answer about groups is limited by the disclosure ledger instead, unless it names single scanpaths.
-        let learns_pairs = reveal.group_question().is_none();
-        let peer_learns = learns_pairs && proposal.spec.reveal_to.includes(role.other());
+        let learns_pairs = spec.reveal.group_question().is_none();
+        let peer_learns = learns_pairs && spec.reveal_to.includes(role.other());
         let planned = |&pair: &usize| match halves {
             true => peer_learns && !journal.is_sent(pair),
             false => !journal.is_answered(pair) && journal.half(pair).is_none(),
@@ -155,6 +173,11 @@ impl Session {
         };
         let max_agreements = totals.max_agreements;
         let limit = LimitSummary::new(&account.limits()?, plan_limits, totals);
-        Ok((journal, account, (max_agreements, limit)))
+        Ok(OpenRecords {
+            journal,
+            account,
+            max_agreements,
+            limit,
+        })
     }
 }

@@ -28,8 +28,8 @@ pub(crate) struct WorkerGate {
     pub(crate) agreement: String,
     /// The tile, or any that the other side's key is for.
     pub(crate) tile: Option<u32>,
-    /// This side's certificate.
-    pub(crate) own: WorkerCertificate,
+    /// This side's certificate; a coordinator has the key of the institution, and needs none.
+    pub(crate) own: Option<WorkerCertificate>,
 }
 
 impl WorkerGate {
@@ -58,11 +58,22 @@ impl WorkerGate {
             self.present(channel)?;
         }
         connection.clear_deadline();
+        channel.set_certificate(theirs);
         Ok(())
     }
 
     fn present(&self, channel: &mut SecureChannel) -> Result<(), SessionError> {
-        let bytes = self.own.to_bytes()?;
+        match &self.own {
+            Some(own) => own.present(channel),
+            None => Ok(()),
+        }
+    }
+}
+
+impl WorkerCertificate {
+    /// Sends it.
+    pub(super) fn present(&self, channel: &mut SecureChannel) -> Result<(), SessionError> {
+        let bytes = self.to_bytes()?;
         let length = u16::try_from(bytes.len()).unwrap_or(u16::MAX);
         channel.send(&length.to_le_bytes())?;
         channel.send(&bytes)?;

@@ -21,22 +21,30 @@
 //!
 //! **What a partner with many workers gets.** What it gets from one session of the whole plan. All tiles are charged to one ledger under
 //! one lock before anything is opened, the plan as a whole was checked against the limits when it was agreed on, and each tile has
-//! one journal, which one worker at a time can hold. So all workers of an institution use the same state directory; one without the
-//! agreement is refused.
+//! one journal, which one worker at a time can hold. So all workers of an institution have the same coordinator (`coordinator/`), or
+//! use the same state directory; one without the agreement is refused.
 
 mod certificate;
+mod coordinator;
 mod gate;
 mod gateway;
 mod order;
 mod plan;
 mod session;
+mod tile;
 
+pub(crate) use certificate::WorkerCertificate;
+pub(crate) use coordinator::CoordinatorLink;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use coordinator::{Order, Refusal, Rules, TileState};
 pub(crate) use gate::WorkerGate;
 pub(crate) use gateway::WorkerGreetings;
 
 pub use certificate::{MAX_WORKER_KEY_TIME, TileRange, TileRangeError};
+pub use coordinator::{CoordinatedTile, Coordinator, CoordinatorEvent, CoordinatorOptions};
 pub use order::WorkOrder;
 pub use plan::AgreedPlan;
+pub use session::TileRecords;
 
 #[cfg(test)]
 mod tests;

@@ -103,7 +103,8 @@ impl WorkOrder {
         Self::from_bytes(&text).ok_or_else(not_one)
     }
 
-    fn from_bytes(text: &[u8]) -> Option<Self> {
+    /// A work order in the form of its file; `None` if it is not one.
+    pub fn from_bytes(text: &[u8]) -> Option<Self> {
         let file: OrderFile = serde_json::from_slice(text).ok()?;
         let key = Identity::from_pem(file.key.as_bytes())?;
         let is_consistent = file.veilpath_work_order == VERSION
@@ -120,14 +121,7 @@ impl WorkOrder {
     /// Writes it to a new file that only its owner can read.
     pub fn save(&self, path: &Path) -> Result<(), SessionError> {
         let failed = |error: io::Error| SessionError::io(path, error);
-        let file = OrderFile {
-            veilpath_work_order: VERSION,
-            key: self.pem.clone(),
-            certificate: self.certificate.clone(),
-            plan: self.plan.clone(),
-        };
-        let text = serde_json::to_vec(&file)
-            .map_err(|error| InternalError::Serialise(error.to_string()))?;
+        let text = self.to_bytes()?;
         let mut file = state_dir::private_file()
             .create_new(true)
             .open(path)
@@ -135,6 +129,18 @@ impl WorkOrder {
         file.write_all(&text)
             .and_then(|()| file.sync_all())
             .map_err(failed)
+    }
+
+    /// The content of its file. It is as secret as the cohort.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, SessionError> {
+        let file = OrderFile {
+            veilpath_work_order: VERSION,
+            key: self.pem.clone(),
+            certificate: self.certificate.clone(),
+            plan: self.plan.clone(),
+        };
+        let text = serde_json::to_vec(&file);
+        Ok(text.map_err(|error| InternalError::Serialise(error.to_string()))?)
     }
 
     /// The tiles that it is for.
@@ -222,7 +228,7 @@ impl WorkOrder {
             institution: self.plan.peer(),
             agreement: self.plan.agreement.clone(),
             tile: Some(tile.index()),
-            own: self.certificate.clone(),
+            own: Some(self.certificate.clone()),
         }
     }
 }

@@ -9,26 +9,36 @@
 //!  │◀─────── Statements …, the engine … ────▶│   from here on as in a session of two institutions, without signatures
 //! ```
 
+use super::coordinator::CoordinatedTile;
 use super::order::WorkOrder;
-use crate::agreement::{TILE_FIELD, Terms};
+use super::tile::TilePairs;
+use crate::agreement::TILE_FIELD;
 use crate::control::{self, Tag};
 use crate::digests::{nonce, run_tag};
 use crate::engine_decision::EngineReason;
 use crate::error::{Difference, Limit, Misbehaviour, sanitize};
 use crate::identity::unhex;
+use crate::ledger::LedgerFile;
 use crate::limits::Timeouts;
-use crate::memory;
-use crate::records::{AgreedPairs, MAX_STARTS};
+use crate::records::MAX_STARTS;
 use crate::resume::Resume;
-use crate::roster::{self, Roster};
-use crate::session::open_records::OpenedFor;
+use crate::session::open_records::OpenRecords;
 use crate::session::{AgreedSession, Agreement, Proposal};
 use crate::signed_record::RecordFile;
 use crate::{
     AlphabetInfo, DisclosureLimits, ScanpathLimit, SecureChannel, Session, SessionError, StateDir,
 };
 use serde::{Deserialize, Serialize};
-use veilpath_protocol::{JobSize, Link, PairBlocks, Role, SideSize, Tile};
+use veilpath_protocol::{Link, Role, Tile};
+
+/// Where the journal of a tile and the ledger are.
+#[derive(Debug)]
+pub enum TileRecords<'a> {
+    /// In a state directory that all workers of the institution share.
+    Shared(&'a StateDir),
+    /// With the institution's coordinator.
+    Coordinated(CoordinatedTile),
+}
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -57,16 +67,15 @@ impl Session {
         Ok(opened.0)
     }
 
-    /// Prepares the computation of a tile. All workers of an institution use the same state directory: its journals and ledgers are
-    /// where pairs are counted.
+    /// Prepares the computation of a tile.
     pub fn agree_on_tile(
         mut self,
         order: &WorkOrder,
         tile: Tile,
-        state_dir: &StateDir,
+        records: TileRecords<'_>,
         memory: Option<u64>,
     ) -> Result<AgreedSession, SessionError> {
-        match self.prepare_tile(order, tile, state_dir, memory) {
+        match self.prepare_tile(order, tile, records, memory) {
             Ok(agreement) => Ok(AgreedSession {
                 session: self,
                 agreement,
@@ -80,11 +89,13 @@ impl Session {
         &mut self,
         order: &WorkOrder,
         tile: Tile,
-        state_dir: &StateDir,
+        records: TileRecords<'_>,
         memory: Option<u64>,
     ) -> Result<Agreement, SessionError> {
         let (role, plan) = (self.role, &order.plan);
-        self.or_decline(Tag::Ready, state_dir.check_agreement(&plan.agreement))?;
+        if let TileRecords::Shared(state_dir) = &records {
+            self.or_decline(Tag::Ready, state_dir.check_agreement(&plan.agreement))?;
+        }
         let ours = TileReady {
             agreement: plan.agreement.clone(),
             tile: tile.to_string(),
@@ -101,12 +112,7 @@ impl Session {
                 theirs: sanitize(&theirs.tile),
             }]));
         }
-        let ids = (unhex(&plan.agreement), unhex(&plan.plan));
-        let (Some(id), Some(plan_id)) = ids else {
-            return Err(Misbehaviour::DifferentAgreement.into());
-        };
-        let [host, join] = plan.rosters.clone();
-        let blocks = plan.blocks();
+        let plan_id = unhex(&plan.plan).ok_or(Misbehaviour::DifferentAgreement)?;
         let proposal = Proposal {
             spec: plan.spec.clone(),
             auto_engine: false,
@@ -123,61 +129,56 @@ impl Session {
             tiles: None,
             key: None,
         };
-        let terms = |roster| Terms::new(&proposal.spec, None, roster, String::new());
-        let (of_host, of_join) = (terms(&host)?, terms(&join)?);
-        let roster_bytes = match role {
-            Role::Host => memory::rosters(&of_host, &of_join),
-            Role::Join => memory::rosters(&of_join, &of_host),
+        let ledger_file = match &records {
+            TileRecords::Shared(state_dir) => self.ledger(Some(state_dir)),
+            // The coordinator's is the one that counts.
+            TileRecords::Coordinated(_) => LedgerFile::at(None),
         };
-        let size = |pairs: &PairBlocks| {
-            let side = |roster: &Roster, scanpaths: Vec<usize>| {
-                SideSize::of(scanpaths.iter().map(|&index| roster.length(index)))
-            };
-            JobSize {
-                pairs: pairs.pairs(),
-                host: side(&host, pairs.rows()),
-                join: side(&join, pairs.columns()),
-            }
-        };
-        let ledger_file = self.ledger(Some(state_dir));
+        let coordinated = matches!(records, TileRecords::Coordinated(_));
         let prepared = ledger_file.read().and_then(|ledger| {
             if let Some(reason) = ledger.banned {
                 return Err(Limit::Banned(reason).into());
             }
-            let fits = |pairs: &PairBlocks| {
-                let needed = memory::whole_plan(&proposal.spec, role, roster_bytes, &size(pairs));
-                memory::check(needed, memory)
+            let pairs = plan.pairs_of(tile, memory)?;
+            let agreed = pairs.agreed(plan);
+            let opened = pairs.opened(plan, &agreed);
+            let records = match records {
+                TileRecords::Shared(state_dir) => {
+                    let journal = opened.journal(Some(&state_dir.journals()))?;
+                    opened.records(journal, ledger_file.clone())?
+                }
+                TileRecords::Coordinated(tile) => {
+                    let (journal, max_agreements, limit) = tile.into_parts();
+                    OpenRecords {
+                        max_agreements,
+                        limit,
+                        ..opened.records(journal, ledger_file.clone())?
+                    }
+                }
             };
-            let pairs = roster::pairs(&blocks, &host, &join, Some(tile), fits)?;
-            Ok((ledger, size(&pairs), pairs.list()))
+            let max_starts = match coordinated {
+                true => u32::MAX,
+                false => MAX_STARTS.saturating_mul(ledger.lifted.saturating_add(1)),
+            };
+            Ok((records, max_starts, pairs))
         });
-        let (ledger, size, pairs) = self.or_decline(Tag::Statements, prepared)?;
-        let cells: Vec<u64> = pairs
-            .iter()
-            .map(|&(i, j)| host.length(i).saturating_mul(join.length(j)))
-            .collect();
-        let whole = self.all_comparisons(&blocks, &proposal, [&host, &join]);
-        let opened = self.open_records(
-            &proposal,
-            &OpenedFor {
-                agreed: &AgreedPairs {
-                    role,
-                    spec: &proposal.spec,
-                    pairs: &pairs,
-                    cells: &cells,
-                    scanpaths: proposal.cohort.entries.len(),
-                },
-                whole: Some(&whole),
-                numbers: 0,
-                id: &id,
-                estimate_only: false,
-                names: &plan.names,
-                limits: &plan.limits,
-            },
-            Some(state_dir),
-        );
-        let (journal, account, (max_agreements, limit)) =
-            self.or_decline(Tag::Statements, opened)?;
+        let (records, max_starts, of_tile) = self.or_decline(Tag::Statements, prepared)?;
+        let OpenRecords {
+            journal,
+            account,
+            max_agreements,
+            limit,
+        } = records;
+        let TilePairs {
+            id,
+            blocks,
+            pairs,
+            cells,
+            size,
+            roster_bytes,
+            ..
+        } = of_tile;
+        let [host, join] = plan.rosters.clone();
         let (host_nonce, join_nonce) = match role {
             Role::Host => (&ours.nonce, &theirs.nonce),
             Role::Join => (&theirs.nonce, &ours.nonce),
@@ -202,7 +203,7 @@ impl Session {
             resume: Resume::default(),
             group: None,
             learned_pairs: None,
-            max_starts: MAX_STARTS.saturating_mul(ledger.lifted.saturating_add(1)),
+            max_starts,
             max_agreements,
             limit,
             proposal,

@@ -149,7 +149,7 @@ impl World {
         let side = |channel, order: &WorkOrder, at| {
             let session = Session::open_with_order(channel, order, timeouts())?;
             session
-                .agree_on_tile(order, tile, &self.state_dir(at), None)?
+                .agree_on_tile(order, tile, TileRecords::Shared(&self.state_dir(at)), None)?
                 .run(&())
         };
         std::thread::scope(|scope| {
@@ -383,4 +383,5 @@ fn a_plan_beyond_the_limits_is_not_agreed_on() {
 }
 
 mod attacks;
+mod coordinator;
 mod gateway;

@@ -5,18 +5,18 @@ use crate::progress::CellObserver;
 use crate::{Error, Event, EventSink};
 use std::sync::Arc;
 use std::time::Duration;
-use veilpath_protocol::Role;
+use veilpath_protocol::{Role, Tile};
 use veilpath_session::limits::{DEFAULT_MEMORY, Timeouts};
 use veilpath_session::{
-    CompletedSession, Listener, Session, SessionError, StateDir, UsageError, WorkOrder,
-    check_address,
+    CompletedSession, Listener, SecureChannel, Session, SessionError, StateDir, TileRecords,
+    UsageError, WorkOrder, check_address,
 };
 
 /// A worker's options.
 #[derive(Clone, Debug)]
 pub struct WorkOptions {
-    /// Where the institution keeps journals and ledgers: the same directory for all of its workers.
-    pub state_dir: StateDir,
+    /// Where the institution keeps journals and ledgers.
+    pub records: WorkRecords,
     /// The most memory that this process may use, in bytes.
     pub memory: u64,
     /// The names of the host's and the joining side's cohorts in the results.
@@ -29,11 +29,20 @@ pub struct WorkOptions {
     pub wait: Duration,
 }
 
+/// Where an institution keeps journals and ledgers.
+#[derive(Clone, Debug)]
+pub enum WorkRecords {
+    /// In this directory, which is the same for all of its workers.
+    Shared(StateDir),
+    /// With the coordinator at this address.
+    Coordinator(String),
+}
+
 impl WorkOptions {
     /// The defaults of a session.
-    pub fn new(state_dir: StateDir) -> Self {
+    pub fn new(records: WorkRecords) -> Self {
         Self {
-            state_dir,
+            records,
             memory: DEFAULT_MEMORY,
             names: ["host", "join"].map(String::from),
             via_gateway: false,
@@ -41,10 +50,14 @@ impl WorkOptions {
             wait: Duration::from_secs(10),
         }
     }
+
+    fn timeouts(&self) -> Timeouts {
+        Timeouts::new(self.idle_timeout, self.wait)
+    }
 }
 
 /// Computes a tile with the other side's worker: a worker of the host listens on `address`, one of the joining side connects to it;
-/// or both meet at the gateway there.
+/// or both meet at the gateway there. A tile whose results the coordinator has stored is not computed again.
 pub fn work(
     order: &WorkOrder,
     tile: u32,
@@ -62,38 +75,35 @@ fn run(
     options: &WorkOptions,
     events: &dyn EventSink,
 ) -> Result<CompletedSession, Error> {
-    options.state_dir.prepare()?;
     let tile = order.tile(tile)?;
     check_address(address)?;
-    let timeouts = Timeouts::new(options.idle_timeout, options.wait);
     let cancel = events.cancel_token();
     let is_stopped = || cancel.is_cancelled();
-    let report = |event| events.event(Event::Session(event));
-    let fingerprint = order.fingerprint();
-    let connecting = || SessionEvent::Connecting {
-        address: address.to_string(),
-        relay: options.via_gateway,
-        fingerprint,
+    let with_names = |mut completed: CompletedSession| {
+        completed.outcome.names = options.names.clone();
+        completed
     };
-    let channel = match order.role() {
-        _ if options.via_gateway => {
-            report(connecting());
-            order.meet(address, tile, &timeouts, &is_stopped)?
+    let (records, stored) = match &options.records {
+        WorkRecords::Shared(state_dir) => {
+            state_dir.prepare()?;
+            (TileRecords::Shared(state_dir), None)
         }
-        Role::Host => {
-            let listener = Listener::bind(address)?;
-            let address = listener.address();
-            report(SessionEvent::Listening {
-                address,
-                fingerprint,
-            });
-            let on_rejected = &mut |error: &_| report(SessionEvent::rejected(error));
-            order.accept(listener, tile, &timeouts, &is_stopped, on_rejected)?
+        WorkRecords::Coordinator(address) => {
+            let tile = order.coordinate(address, tile, options.wait, &is_stopped)?;
+            let has_everything = tile.is_complete() || tile.has_everything(order);
+            let stored = has_everything.then(|| tile.stored(order)).transpose()?;
+            match stored {
+                Some(stored) if tile.is_complete() => return Ok(with_names(stored)),
+                stored => (TileRecords::Coordinated(tile), stored),
+            }
         }
-        Role::Join => {
-            report(connecting());
-            order.join(address, tile, &timeouts, &is_stopped)?
+    };
+    let channel = match (connect(order, tile, address, options, events), stored) {
+        // The other side has everything, too, or will find this side when it is run again.
+        (Err(SessionError::Network(_)), Some(stored)) if !is_stopped() => {
+            return Ok(with_names(stored));
         }
+        (channel, _) => channel?,
     };
     channel.end_with(events.cancel_token());
     let peer = Arc::new(Peer::unnamed(order.plan().peer()));
@@ -103,9 +113,9 @@ fn run(
             event,
         }));
     };
-    let session = Session::open_with_order(channel, order, timeouts)?;
+    let session = Session::open_with_order(channel, order, options.timeouts())?;
     report(PeerEvent::Connected);
-    let agreed = session.agree_on_tile(order, tile, &options.state_dir, Some(options.memory))?;
+    let agreed = session.agree_on_tile(order, tile, records, Some(options.memory))?;
     let summary = agreed.summary();
     let cells = summary.cells;
     report(PeerEvent::Agreed(Box::new(summary)));
@@ -116,15 +126,54 @@ fn run(
     };
     let observer = CellObserver::new(cells, &progress);
     let counts_again = !order.plan().spec().engine.has_halves();
-    let mut completed = agreed.run(&observer).map_err(|error| match error {
+    let completed = agreed.run(&observer).map_err(|error| match error {
         SessionError::Network(_) => Error::Interrupted {
             error,
             counts_again,
         },
         other => other.into(),
     })?;
-    completed.outcome.names = options.names.clone();
-    Ok(completed)
+    Ok(with_names(completed))
+}
+
+/// Connects to the other side's worker.
+fn connect(
+    order: &WorkOrder,
+    tile: Tile,
+    address: &str,
+    options: &WorkOptions,
+    events: &dyn EventSink,
+) -> Result<SecureChannel, SessionError> {
+    let timeouts = options.timeouts();
+    let cancel = events.cancel_token();
+    let is_stopped = || cancel.is_cancelled();
+    let report = |event| events.event(Event::Session(event));
+    let fingerprint = order.fingerprint();
+    let connecting = || SessionEvent::Connecting {
+        address: address.to_string(),
+        relay: options.via_gateway,
+        fingerprint,
+    };
+    match order.role() {
+        _ if options.via_gateway => {
+            report(connecting());
+            order.meet(address, tile, &timeouts, &is_stopped)
+        }
+        Role::Host => {
+            let listener = Listener::bind(address)?;
+            let address = listener.address();
+            report(SessionEvent::Listening {
+                address,
+                fingerprint,
+            });
+            let on_rejected = &mut |error: &_| report(SessionEvent::rejected(error));
+            order.accept(listener, tile, &timeouts, &is_stopped, on_rejected)
+        }
+        Role::Join => {
+            report(connecting());
+            order.join(address, tile, &timeouts, &is_stopped)
+        }
+    }
 }
 
 /// Refuses to agree on tiles of what cannot be computed in parts, before anybody connects.

@@ -43,7 +43,9 @@ fn workers_with_the_same_tile_meet_at_the_gateway() {
         let order = &orders[side];
         let channel = order.meet(&gateway.address, tile(index), &timeouts(), &|| false)?;
         let session = Session::open_with_order(channel, order, timeouts())?;
-        let agreed = session.agree_on_tile(order, tile(index), &world.state_dir(side), None)?;
+        let state_dir = world.state_dir(side);
+        let records = TileRecords::Shared(&state_dir);
+        let agreed = session.agree_on_tile(order, tile(index), records, None)?;
         agreed.run(&())
     };
     // All tiles at once, through one port, in any order.

@@ -1,0 +1,180 @@
+//! `veilpath coordinator`: processes are killed, and nothing is lost or counted twice.
+#![allow(clippy::unwrap_used)] // a test's helpers may fail the test
+
+use crate::common::pair::{Pair, Running, Side};
+use serde_json::Value;
+use std::process::Stdio;
+
+/// What a tile's worker reports while a process is killed.
+const MOMENTS: [&str; 4] = ["connecting", "connected", "agreed", "progress"];
+
+/// The processes of a tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Victim {
+    Worker(Side),
+    /// With the gateway, at the host.
+    Coordinator(Side),
+}
+
+const VICTIMS: [Victim; 4] = [
+    Victim::Worker(Side::Host),
+    Victim::Worker(Side::Join),
+    Victim::Coordinator(Side::Host),
+    Victim::Coordinator(Side::Join),
+];
+
+struct Institutions {
+    pair: Pair,
+    agreement: String,
+    /// Where the workers of each side find their coordinator, and all the gateway.
+    coordinators: [String; 2],
+    gateway: String,
+}
+
+impl Institutions {
+    fn new(tiles: usize) -> Self {
+        let pair = Pair::with_cohorts();
+        let tiles = tiles.to_string();
+        let agreed = pair.run(&["--engine", "garbled", "--tiles", &tiles], &[], &[]);
+        let [agreement, _] = agreed.map(|side| {
+            let mut lines = side.stderr.lines();
+            let event = lines.find(|line| line.contains("agreed on tiles")).unwrap();
+            let event: Value = serde_json::from_str(event).unwrap();
+            event["agreement"].as_str().unwrap()[..12].to_string()
+        });
+        Self {
+            pair,
+            agreement,
+            coordinators: ["127.0.0.1:0", "127.0.0.1:0"].map(String::from),
+            gateway: "127.0.0.1:0".into(),
+        }
+    }
+
+    /// Starts a coordinator, again on the port that it had.
+    fn coordinator(&mut self, side: Side) -> Running {
+        let at = &self.coordinators[side as usize];
+        let mut call = format!("coordinator {} --listen {at}", self.agreement);
+        if side == Side::Host {
+            call += &format!(" --gateway {}", self.gateway);
+        }
+        let words: Vec<String> = call.split(' ').map(String::from).collect();
+        let running = self.pair.start(side, &words);
+        // Both start at once, and report in any order.
+        let mut lines = vec![running.wait_for_line("")];
+        if side == Side::Host {
+            lines.push(running.wait_for_line(""));
+        }
+        for line in lines {
+            match line.strip_prefix("listening on ") {
+                Some(address) => self.gateway = address.to_string(),
+                None => {
+                    let address = line.strip_prefix("workers connect to ").unwrap();
+                    self.coordinators[side as usize] = address.to_string();
+                }
+            }
+        }
+        running
+    }
+
+    /// Starts a worker on a machine that has nothing but a new work order.
+    fn worker(&self, side: Side, tile: usize, round: usize) -> Running {
+        let name = ["host", "join"][side as usize];
+        let order = format!("{name}-{tile}-{round}.order");
+        let key = format!(
+            "worker-key {} --tiles {tile} --hours 1 -o {order}",
+            self.agreement
+        );
+        let words: Vec<String> = key.split(' ').map(String::from).collect();
+        self.pair.start(side, &words).end().ok();
+        let call = format!(
+            "worker {order} --tile {tile} --gateway {} --coordinator {} --wait 20 --log json -o {name}-{tile}.json",
+            self.gateway, self.coordinators[side as usize]
+        );
+        let words: Vec<&str> = call.split(' ').collect();
+        let mut command = self.pair.folder.command(&words);
+        command.stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        Running::start(command, call)
+    }
+
+    /// All comparisons that a side has counted.
+    fn counted(&self, name: &str) -> u64 {
+        let folder = self.pair.folder.path().join(name).join("peers");
+        let files = std::fs::read_dir(folder).unwrap();
+        let paths = files.map(|it| it.unwrap().path());
+        let ledgers = paths.filter(|path| path.extension().is_some_and(|it| it == "json"));
+        let count = |path| {
+            let ledger: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+            let scanpaths = ledger["scanpaths"].as_object().unwrap();
+            let counts = scanpaths
+                .values()
+                .flat_map(|it| it.as_object().unwrap().values());
+            counts.map(|count| count.as_u64().unwrap()).sum::<u64>()
+        };
+        ledgers.map(count).sum()
+    }
+}
+
+#[test]
+fn killed_workers_coordinators_and_gateways_lose_nothing() {
+    let whole = Pair::with_cohorts();
+    let [host, join] = whole.run(
+        &["--engine", "garbled"],
+        &["-o", "host.json"],
+        &["-o", "join.json"],
+    );
+    host.ok();
+    join.ok();
+    let cases = MOMENTS.len() * VICTIMS.len();
+    let mut both = Institutions::new(cases);
+    let mut coordinators = [Side::Host, Side::Join].map(|side| both.coordinator(side));
+    for tile in 1..=cases {
+        let moment = MOMENTS[(tile - 1) / VICTIMS.len()];
+        let victim = VICTIMS[(tile - 1) % VICTIMS.len()];
+        let mut workers = [Side::Host, Side::Join].map(|side| both.worker(side, tile, 1));
+        // The last moments of a small tile may pass before they are seen.
+        let _ = workers[0].wait_for(moment);
+        match victim {
+            Victim::Worker(side) => workers[side as usize].kill(),
+            Victim::Coordinator(side) => {
+                coordinators[side as usize].kill();
+                coordinators[side as usize].child.wait().unwrap();
+                coordinators[side as usize] = both.coordinator(side);
+            }
+        }
+        for worker in &mut workers {
+            // One that waits for a killed one would wait longer.
+            if !worker.ends_within(std::time::Duration::from_millis(300)) {
+                worker.kill();
+            }
+        }
+        drop(workers);
+        let workers = [Side::Host, Side::Join].map(|side| both.worker(side, tile, 2));
+        for worker in workers {
+            let ended = worker.end();
+            assert_eq!(ended.code, 0, "{moment}, {victim:?}: {}", ended.stderr);
+        }
+    }
+    let folder = &both.pair.folder;
+    for side in ["host", "join"] {
+        let files: Vec<String> = (1..=cases)
+            .map(|tile| format!("{side}-{tile}.json"))
+            .collect();
+        let merged = format!("{side}-merged.json");
+        let files = files.iter().map(String::as_str);
+        let call: Vec<&str> = ["merge"]
+            .into_iter()
+            .chain(files)
+            .chain(["-o", &merged])
+            .collect();
+        folder.run(&call).ok();
+        let merged: Value = serde_json::from_str(&folder.read(&merged)).unwrap();
+        let whole = whole.folder.read(&format!("{side}.json"));
+        let whole: Value = serde_json::from_str(&whole).unwrap();
+        assert_eq!(merged["results"], whole["results"]);
+        // Every pair once.
+        assert_eq!(both.counted(side), merged["pairs"].as_u64().unwrap());
+    }
+    // The workers kept nothing.
+    assert!(!folder.path().join("home").exists());
+}

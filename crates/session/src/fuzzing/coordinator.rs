@@ -1,0 +1,46 @@
+//! What a worker sends to its coordinator.
+
+use super::with_records;
+use crate::journal::record::{AnswerParts, with_checksum};
+use crate::worker::Rules;
+
+/// Pairs of the tile.
+const PAIRS: usize = 9;
+
+/// Bytes of a record without its checksum.
+const CONTENT: usize = 28;
+
+/// Stores records one by one, as a coordinator does. A pair whose half may have been sent is not started again and keeps its half, and
+/// an answer stays. Whether all were accepted.
+pub(super) fn records(bytes: &[u8]) -> bool {
+    let (contents, _) = bytes.as_chunks::<CONTENT>();
+    with_records(PAIRS, |agreed, _, books| {
+        let mut parts = AnswerParts::default();
+        let stored = contents.iter().all(|content| {
+            let state = |books: &crate::records::Books<'_>| {
+                let of_pair = |pair| {
+                    let (journal, sent) = (&books.journal, books.journal.is_sent(pair));
+                    let fixed = sent.then(|| (journal.starts(pair), journal.half(pair)));
+                    (fixed, journal.answer(pair).map(|it| format!("{it:?}")))
+                };
+                (0..PAIRS).map(of_pair).collect::<Vec<_>>()
+            };
+            let before = state(books);
+            let mut rules = Rules {
+                agreed: *agreed,
+                journal: [0; 32],
+                max_starts: 5,
+                parts: &mut parts,
+            };
+            let stored = rules
+                .store(books, &with_checksum(&[0; 32], content))
+                .is_ok();
+            for (before, after) in before.into_iter().zip(state(books)) {
+                assert!(before.0.is_none() || before.0 == after.0, "sent again");
+                assert!(before.1.is_none() || before.1 == after.1, "changed");
+            }
+            stored
+        });
+        stored && !contents.is_empty()
+    })
+}

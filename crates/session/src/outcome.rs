@@ -1,0 +1,105 @@
+//! What a session hands over: results, labels, and what was revealed.
+
+use crate::journal::Journal;
+use crate::roster::{self, Parties, Roster};
+use crate::session::{AgreedSession, Agreement};
+use veilpath_metrics::Cohort;
+use veilpath_protocol::{Cost, Engine, Outcome, PlanTile, Results, Revealed, Role, Spec};
+
+impl AgreedSession {
+    /// The outcome, with all answers that the journal has.
+    pub(crate) fn outcome(&self) -> Outcome {
+        let (session, agreement) = (&self.session, &self.agreement);
+        let spec = &agreement.proposal.spec;
+        let pairs = &agreement.pairs;
+        let (host, join) = (&agreement.host, &agreement.join);
+        let cells = agreement.resume.work(pairs, host, join, spec).cells;
+        Outcome {
+            results: results(spec, session.role, pairs, &agreement.journal),
+            answers: self.group_answer().ok().flatten().into_iter().collect(),
+            cost: Cost {
+                pairs_from_journal: pairs.len() - agreement.resume.compare.len(),
+                ..Cost::of(session.channel.traffic(), cells)
+            },
+            ..agreement.without_results(session.role)
+        }
+    }
+}
+
+impl Agreement {
+    /// The outcome as this side sees it, before anything is computed.
+    pub(crate) fn without_results(&self, role: Role) -> Outcome {
+        without_results(
+            role,
+            &self.proposal.spec,
+            &self.proposal.cohort,
+            &self.parties,
+            [&self.host, &self.join],
+            (self.pairs.len() as u64, self.plan_tile()),
+        )
+    }
+
+    /// What each side learns.
+    pub(crate) fn revealed(&self) -> Vec<Revealed> {
+        revealed(&self.proposal.spec)
+    }
+}
+
+/// The outcome of a plan or tile with so many pairs as a side sees it, before anything is computed.
+pub(crate) fn without_results(
+    role: Role,
+    spec: &Spec,
+    cohort: &Cohort,
+    parties: &Parties,
+    rosters: [&Roster; 2],
+    (pairs, tile): (u64, Option<PlanTile>),
+) -> Outcome {
+    let [a, b] = roster::labels_of_both(role, cohort, parties, rosters);
+    Outcome {
+        names: ["host", "join"].map(String::from),
+        one_cohort: false,
+        a,
+        b,
+        pairs,
+        tile,
+        results: Results::new(spec.outputs()),
+        answers: Vec::new(),
+        error_bound: spec.error_bound(),
+        cost: Cost::default(),
+        revealed: revealed(spec),
+        spec: spec.clone(),
+    }
+}
+
+/// The answers in the journal, where this side learns them.
+pub(crate) fn results(
+    spec: &Spec,
+    role: Role,
+    pairs: &[(usize, usize)],
+    journal: &Journal,
+) -> Results {
+    let learns = spec.reveal_to.includes(role);
+    let answers = pairs.iter().enumerate().filter_map(|(pair, &(a, b))| {
+        let answer = journal.answer(pair).filter(|_| learns)?;
+        Some((a, b, answer))
+    });
+    Results::of_answers(spec.outputs(), answers)
+}
+
+fn revealed(spec: &Spec) -> Vec<Revealed> {
+    let mut revealed = spec.engine.revealed(spec);
+    // The other engines list them.
+    let lengths = match spec.engine {
+        Engine::Plain => ", their lengths",
+        _ => "",
+    };
+    let by_session = Revealed {
+        to: "both".into(),
+        what: format!(
+            "how many scanpaths there are{lengths}, their ids and stimuli (or pseudonyms and hashes), the metric and the encoding"
+        ),
+    };
+    // In the order of the session, so that "nothing else" stays last.
+    revealed.insert(0, by_session);
+    revealed
+}

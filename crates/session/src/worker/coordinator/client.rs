@@ -1,0 +1,209 @@
+//! A worker's connection to its coordinator.
+
+use super::super::order::WorkOrder;
+use super::super::tile::TilePairs;
+use super::{BATCH_BYTES, Order, Refusal, TileState, problem_error, timeouts};
+use crate::agreement;
+use crate::connect::{connect_until, join_on};
+use crate::control::{self, Tag};
+use crate::error::{BanReason, CoordinatorProblem, SessionError};
+use crate::journal::Journal;
+use crate::outcome;
+use crate::{CompletedSession, LimitSummary, SecureChannel};
+use std::net::TcpStream;
+use std::time::Duration;
+use veilpath_protocol::{Cost, Misbehaviour, Outcome, PlanTile, ProtocolError, Tile};
+
+/// How long the coordinator may take to store something while it is alive: many workers may wait for one ledger.
+const STALL_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// A tile that the coordinator has given to this worker.
+#[derive(Debug)]
+pub struct CoordinatedTile {
+    journal: Journal,
+    pairs: TilePairs,
+    max_agreements: u64,
+    limit: LimitSummary,
+}
+
+/// Sends the records of a journal to the coordinator.
+#[derive(Debug)]
+pub(crate) struct CoordinatorLink {
+    channel: SecureChannel,
+    /// Records that need not be stored at once.
+    unsent: Vec<u8>,
+}
+
+impl WorkOrder {
+    /// Asks this institution's coordinator for a tile, and tries again while it cannot be reached or another worker has the tile,
+    /// until `wait` has passed.
+    pub fn coordinate(
+        &self,
+        address: &str,
+        tile: Tile,
+        wait: Duration,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<CoordinatedTile, SessionError> {
+        let ask = |socket| self.ask(socket, tile).map_err(lost);
+        connect_until(is_stopped, address, &timeouts(wait), &ask)
+    }
+
+    fn ask(&self, socket: TcpStream, tile: Tile) -> Result<CoordinatedTile, SessionError> {
+        let institution = self.plan.institution();
+        let mut channel = join_on(socket, &self.key, institution, &timeouts(Duration::ZERO))?;
+        self.certificate.present(&mut channel)?;
+        agreement::exchange_versions(&mut channel)?;
+        let order = Order { tile: tile.index() };
+        control::send(&mut channel, Tag::Order, &order)?;
+        let state: TileState = control::decode(Tag::Tile, &answer(&mut channel, Tag::Tile)?)?;
+        let pairs = self.plan.pairs_of(tile, None)?;
+        let agreed = pairs.agreed(&self.plan);
+        let mut journal = pairs.opened(&self.plan, &agreed).journal(None)?;
+        let mut left = state.records;
+        while left > 0 {
+            let records = control::receive_bytes(&mut channel, Tag::Records)?;
+            left = left
+                .checked_sub(records.len() as u64)
+                .filter(|_| !records.is_empty() && journal.restore(&records))
+                .ok_or_else(|| problem_error(CoordinatorProblem::Protocol))?;
+        }
+        channel.connection().set_stall(STALL_TIMEOUT);
+        journal.keep_with(CoordinatorLink {
+            channel,
+            unsent: Vec::new(),
+        });
+        Ok(CoordinatedTile {
+            journal,
+            max_agreements: state.max_agreements,
+            limit: state.limit,
+            pairs,
+        })
+    }
+}
+
+impl CoordinatedTile {
+    /// Whether both sides have everything: there is nothing left to do.
+    pub fn is_complete(&self) -> bool {
+        self.journal.is_complete()
+    }
+
+    /// Whether the coordinator has everything that this side needs of the tile. The other side may still need something.
+    pub fn has_everything(&self, order: &WorkOrder) -> bool {
+        self.pairs.agreed(&order.plan).has_everything(&self.journal)
+    }
+
+    /// The outcome from what the coordinator has stored, without a session.
+    pub fn stored(&self, order: &WorkOrder) -> Result<CompletedSession, SessionError> {
+        if self.journal.has_rejected() {
+            let misbehaviour = Misbehaviour::ResultOutOfRange;
+            return Err(ProtocolError::PeerMisbehaved(misbehaviour).into());
+        }
+        let (plan, pairs) = (&order.plan, &self.pairs.pairs);
+        let (restarted_pairs, max_starts) = self.journal.repeated_starts(pairs.len());
+        let outcome = Outcome {
+            results: outcome::results(&plan.spec, plan.role(), pairs, &self.journal),
+            cost: Cost {
+                pairs_from_journal: pairs.len(),
+                ..Cost::default()
+            },
+            ..plan.without_results(&self.pairs)
+        };
+        Ok(CompletedSession {
+            outcome,
+            agreement: plan.agreement.clone(),
+            pairs: pairs.len(),
+            restarted_pairs,
+            max_starts,
+            max_agreements: self.max_agreements,
+            journal_failure: None,
+        })
+    }
+
+    /// The connection alone, for modified workers.
+    #[cfg(test)]
+    pub(in super::super) fn into_link(mut self) -> Option<CoordinatorLink> {
+        self.journal.take_coordinator()
+    }
+
+    pub(in super::super) fn into_parts(self) -> (Journal, u64, LimitSummary) {
+        (self.journal, self.max_agreements, self.limit)
+    }
+}
+
+impl super::super::plan::AgreedPlan {
+    /// The outcome of a tile, before anything is computed.
+    pub(super) fn without_results(&self, pairs: &TilePairs) -> Outcome {
+        let [host, join] = &self.rosters;
+        let tile = PlanTile {
+            tile: pairs.tile,
+            plan: self.agreement.clone(),
+            pairs: pairs.blocks.pairs(),
+        };
+        outcome::without_results(
+            self.role(),
+            &self.spec,
+            &self.cohort(),
+            &self.parties(),
+            [host, join],
+            (pairs.pairs.len() as u64, Some(tile)),
+        )
+    }
+}
+
+impl CoordinatorLink {
+    /// Takes records that are to be stored soon.
+    pub(crate) fn append(&mut self, records: &[u8]) -> Result<(), SessionError> {
+        self.unsent.extend_from_slice(records);
+        match self.unsent.len() >= BATCH_BYTES {
+            true => self.sync(),
+            false => Ok(()),
+        }
+    }
+
+    /// Waits until all records are stored.
+    pub(crate) fn sync(&mut self) -> Result<(), SessionError> {
+        let unsent = std::mem::take(&mut self.unsent);
+        for batch in unsent.chunks(BATCH_BYTES) {
+            self.send(Tag::Records, batch)?;
+        }
+        Ok(())
+    }
+
+    /// Has the other side banned.
+    pub(crate) fn ban(&mut self, reason: BanReason) -> Result<(), SessionError> {
+        control::send(&mut self.channel, Tag::Ban, &reason).map_err(lost)?;
+        answer(&mut self.channel, Tag::Stored)
+            .map_err(lost)
+            .map(|_| ())
+    }
+
+    fn send(&mut self, tag: Tag, bytes: &[u8]) -> Result<(), SessionError> {
+        control::send_bytes(&mut self.channel, tag, bytes).map_err(lost)?;
+        answer(&mut self.channel, Tag::Stored)
+            .map_err(lost)
+            .map(|_| ())
+    }
+}
+
+/// Receives the coordinator's answer.
+fn answer(channel: &mut SecureChannel, expected: Tag) -> Result<Vec<u8>, SessionError> {
+    let (found, bytes) = control::receive_one_of(channel, &[expected, Tag::Refused])?;
+    if found == expected {
+        return Ok(bytes);
+    }
+    let refusal: Refusal = control::decode(Tag::Refused, &bytes)?;
+    Err(refusal.into_error())
+}
+
+/// Says that an error is about the connection to the coordinator, and not about that to the other side.
+fn lost(error: SessionError) -> SessionError {
+    match error {
+        SessionError::Protocol(ProtocolError::Channel(_)) => {
+            problem_error(CoordinatorProblem::Lost)
+        }
+        SessionError::Misbehaved(_) | SessionError::NotVeilpath | SessionError::Declined(_) => {
+            problem_error(CoordinatorProblem::Protocol)
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,95 @@
+//! The records of one tile at the coordinator.
+
+use super::super::plan::AgreedPlan;
+use super::super::tile::TilePairs;
+use super::rules::Rules;
+use crate::StateDir;
+use crate::error::{BanReason, Limit, SessionError};
+use crate::journal::record::AnswerParts;
+use crate::ledger::LedgerFile;
+use crate::records::{Books, MAX_STARTS};
+use crate::session::open_records::OpenRecords;
+use crate::stored::Description;
+
+/// The journal and the account of a tile, and the rules for what a worker may add.
+#[derive(Debug)]
+pub(crate) struct TileKeeper<'a> {
+    plan: &'a AgreedPlan,
+    pairs: TilePairs,
+    pub(super) records: OpenRecords,
+    ledger: LedgerFile,
+    max_starts: u32,
+    /// The answer whose numbers are being received.
+    parts: AnswerParts,
+}
+
+impl<'a> TileKeeper<'a> {
+    /// Opens the records of a tile, and keeps them locked. What a crash kept from being counted is counted.
+    pub(crate) fn open(
+        plan: &'a AgreedPlan,
+        pairs: TilePairs,
+        state_dir: &StateDir,
+    ) -> Result<Self, SessionError> {
+        let ledger = LedgerFile::of(Some(&state_dir.ledgers()), plan.peer());
+        let known = ledger.read()?;
+        if let Some(reason) = known.banned {
+            return Err(Limit::Banned(reason).into());
+        }
+        let agreed = pairs.agreed(plan);
+        let opened = pairs.opened(plan, &agreed);
+        let mut journal = opened.journal(Some(&state_dir.journals()))?;
+        journal.create()?;
+        let mut records = opened.records(journal, ledger.clone())?;
+        records.account.catch_up()?;
+        let role = plan.role();
+        if plan.spec.reveal_to.includes(role) {
+            records.journal.describe(|id| {
+                let outcome = plan.without_results(&pairs);
+                Description::new(id, plan.peer(), role, &pairs.pairs, outcome, None).to_bytes()
+            })?;
+        }
+        Ok(Self {
+            plan,
+            max_starts: MAX_STARTS.saturating_mul(known.lifted.saturating_add(1)),
+            pairs,
+            records,
+            ledger,
+            parts: AnswerParts::default(),
+        })
+    }
+
+    /// Stores and counts records of a worker, durably, up to the first that it may not add.
+    pub(crate) fn store(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
+        let agreed = self.pairs.agreed(self.plan);
+        let mut rules = Rules {
+            journal: self.pairs.opened(self.plan, &agreed).journal_id(),
+            agreed,
+            max_starts: self.max_starts,
+            parts: &mut self.parts,
+        };
+        let mut books = Books {
+            journal: &mut self.records.journal,
+            account: &mut self.records.account,
+            failure: None,
+        };
+        rules.store(&mut books, bytes)
+    }
+
+    /// Bans the other side.
+    pub(super) fn ban(&self, reason: BanReason) -> Result<(), SessionError> {
+        self.ledger.update(|ledger| {
+            ledger.banned.get_or_insert(reason);
+            Ok(())
+        })
+    }
+
+    /// Whether both sides have everything.
+    pub(super) fn is_complete(&self) -> bool {
+        self.records.journal.is_complete()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn journal_mut(&mut self) -> &mut crate::journal::Journal {
+        &mut self.records.journal
+    }
+}

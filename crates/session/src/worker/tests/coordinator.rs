@@ -1,0 +1,382 @@
+//! Workers that keep nothing themselves, and are killed.
+
+mod refusals;
+mod wire;
+
+use super::*;
+use crate::error::FileProblem;
+use crate::journal::Journal;
+use crate::worker::coordinator::TileKeeper;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Instant;
+use veilpath_protocol::Outcome;
+use wire::{Kill, Stage, Wire};
+
+/// How long a worker waits for another one.
+const WAIT: Duration = Duration::from_secs(6);
+
+type Connected = Result<crate::SecureChannel, SessionError>;
+
+/// A coordinator that runs until it is dropped.
+struct Served {
+    address: String,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+    events: Arc<Mutex<Vec<CoordinatorEvent>>>,
+}
+
+impl Served {
+    fn new(world: &World, side: usize) -> Self {
+        let (plan, state_dir) = (world.plan(side), world.state_dir(side));
+        let identity = &world.identities[side];
+        let options = CoordinatorOptions::default();
+        let bound = Coordinator::bind("127.0.0.1:0", identity, plan, state_dir, options);
+        let mut coordinator = bound.unwrap();
+        let address = coordinator.address().to_string();
+        let stop = Arc::new(AtomicBool::new(false));
+        let events = Arc::new(Mutex::new(Vec::new()));
+        let (stopped, seen) = (Arc::clone(&stop), Arc::clone(&events));
+        let thread = std::thread::spawn(move || {
+            coordinator.run(&stopped, &mut |event| seen.lock().unwrap().push(event));
+        });
+        Self {
+            address,
+            stop,
+            thread: Some(thread),
+            events,
+        }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// One side of a tile, as a worker process computes it: without a file of its own.
+fn side_of_tile(
+    order: &WorkOrder,
+    tile: Tile,
+    coordinator: &Wire,
+    connect: impl FnOnce(Tile) -> Connected,
+    is_stopped: &dyn Fn() -> bool,
+) -> Result<Outcome, SessionError> {
+    let kept = order.coordinate(&coordinator.address, tile, WAIT, is_stopped)?;
+    coordinator.start();
+    if kept.is_complete() {
+        return Ok(kept.stored(order)?.outcome);
+    }
+    let stored = kept.has_everything(order).then(|| kept.stored(order));
+    let channel = match (connect(tile), stored) {
+        (Err(SessionError::Network(_)), Some(stored)) if !is_stopped() => {
+            return Ok(stored?.outcome);
+        }
+        (channel, _) => channel?,
+    };
+    let session = Session::open_with_order(channel, order, timeouts())?;
+    let agreed = session.agree_on_tile(order, tile, TileRecords::Coordinated(kept), None)?;
+    Ok(agreed.run(&())?.outcome)
+}
+
+/// What is killed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Killed {
+    Worker,
+    /// The coordinator, or the network before it.
+    Coordinator,
+    /// What connects the workers.
+    Gateway,
+}
+
+/// Two workers on machines that have nothing but new work orders compute a tile. Something of a side is killed at a stage. Whether it was.
+fn work(
+    world: &World,
+    coordinators: [&str; 2],
+    tile: Tile,
+    fault: Option<(Killed, usize, Stage)>,
+) -> ([Result<Outcome, SessionError>; 2], bool) {
+    let orders = [0, 1].map(|side| world.order(side, &tile.index().to_string()));
+    let (kill, none) = (Kill::default(), Kill::default());
+    let listener = Listener::bind("127.0.0.1:0").unwrap();
+    let is_cut = |by: &dyn Fn(Killed, usize) -> bool| {
+        let is_cut = fault.is_some_and(|(killed, side, _)| by(killed, side));
+        if is_cut { kill.clone() } else { none.clone() }
+    };
+    let between = Wire::new(
+        &listener.address().to_string(),
+        &is_cut(&|killed, _| killed != Killed::Coordinator),
+        None,
+    );
+    let wires = [0, 1].map(|own| {
+        let at = fault.filter(|(_, side, _)| *side == own);
+        Wire::new(
+            coordinators[own],
+            &is_cut(&|killed, side| killed != Killed::Gateway && side == own),
+            at.map(|(_, _, stage)| (stage, &kill)),
+        )
+    });
+    let times = Timeouts::new(Duration::from_secs(5), WAIT);
+    let [host, join] = &orders;
+    let (kill, between, wires) = (&kill, &between, &wires);
+    // A side that has ended will not come: there is no need to wait for it.
+    let ended = &[AtomicBool::new(false), AtomicBool::new(false)];
+    let is_killed = move || kill.is_done();
+    let ends = move |own: usize, connect: &mut dyn FnMut(&dyn Fn() -> bool) -> Connected| {
+        let is_alone = move || is_killed() || ended[1 - own].load(Ordering::SeqCst);
+        let order = [host, join][own];
+        let connect = |_| connect(&is_alone);
+        let result = side_of_tile(order, tile, &wires[own], connect, &is_killed);
+        ended[own].store(true, Ordering::SeqCst);
+        result
+    };
+    let ended = std::thread::scope(|scope| {
+        let hosted = scope.spawn(move || {
+            let mut listener = Some(listener);
+            ends(0, &mut |is_stopped| {
+                let listener = listener.take().unwrap();
+                host.accept(listener, tile, &times, is_stopped, &mut |_| ())
+            })
+        });
+        let joined = ends(1, &mut |is_stopped| {
+            join.join(&between.address, tile, &times, is_stopped)
+        });
+        [hosted.join().unwrap(), joined]
+    });
+    (ended, kill.is_done())
+}
+
+/// All comparisons that each side has counted.
+fn all_counted(world: &World) -> [u64; 2] {
+    [0, 1].map(|side| {
+        let files = std::fs::read_dir(world.state_dir(side).ledgers());
+        let files = files.into_iter().flatten().map(|it| it.unwrap().path());
+        let ledgers = files.filter(|path| path.extension().is_some_and(|it| it == "json"));
+        let count = |path| {
+            let text = std::fs::read(path).unwrap();
+            let ledger: serde_json::Value = serde_json::from_slice(&text).unwrap();
+            let scanpaths = ledger["scanpaths"].as_object().unwrap();
+            let counts = scanpaths
+                .values()
+                .flat_map(|it| it.as_object().unwrap().values());
+            counts.map(|it| it.as_u64().unwrap()).sum::<u64>()
+        };
+        ledgers.map(count).sum()
+    })
+}
+
+/// What a coordinator has of a tile.
+fn journal(world: &World, side: usize, tile: Tile) -> Journal {
+    let plan = world.plan(side);
+    let pairs = plan.pairs_of(tile, None).unwrap();
+    let agreed = pairs.agreed(&plan);
+    let opened = pairs.opened(&plan, &agreed);
+    let (id, reveal) = (opened.journal_id(), plan.spec.reveal);
+    let folder = world.state_dir(side).journals();
+    let deadline = Instant::now() + Duration::from_secs(9);
+    loop {
+        let pairs = pairs.pairs.len();
+        match Journal::read_only(&folder, id, pairs, reveal) {
+            Ok(journal) => return journal,
+            // The coordinator has not noticed yet that its worker has gone.
+            Err(SessionError::File {
+                problem: FileProblem::Locked,
+                ..
+            }) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(5)),
+            Err(SessionError::File {
+                problem: FileProblem::Io(_),
+                ..
+            }) => return Journal::in_memory(id, pairs, reveal),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// How far a side is with a tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Progress {
+    started: bool,
+    half: bool,
+    sent: bool,
+    answered: bool,
+    complete: bool,
+}
+
+impl Progress {
+    /// From what the coordinator has stored.
+    fn of(world: &World, side: usize, tile: Tile) -> Self {
+        let journal = journal(world, side, tile);
+        let pairs = world.plan(side).pairs_of(tile, None).unwrap().pairs.len();
+        let any = |has: &dyn Fn(usize) -> bool| (0..pairs).any(has);
+        Self {
+            started: any(&|pair| journal.starts(pair) > 0),
+            half: any(&|pair| journal.half(pair).is_some()),
+            sent: any(&|pair| journal.is_sent(pair)),
+            answered: any(&|pair| journal.is_answered(pair)),
+            complete: journal.is_complete(),
+        }
+    }
+}
+
+/// Something was killed before and after every step.
+fn assert_all_stages(seen: &BTreeSet<Progress>) {
+    let stages: [&dyn Fn(&Progress) -> bool; 6] = [
+        &|it| !it.started,
+        &|it| it.started && !it.half,
+        &|it| it.half && !it.sent,
+        &|it| it.sent && !it.complete,
+        &|it| it.answered && !it.complete,
+        &|it| it.complete,
+    ];
+    for (number, stage) in stages.iter().enumerate() {
+        assert!(seen.iter().any(stage), "stage {number}: {seen:?}");
+    }
+}
+
+fn scores(outcome: &Outcome) -> Vec<String> {
+    let all = outcome.results.iter();
+    let mut scores: Vec<String> = all.map(|pair| format!("{:?}", pair.values)).collect();
+    scores.sort();
+    scores
+}
+
+fn expected() -> Vec<String> {
+    let (a, b) = (cohort("p"), cohort("q"));
+    scores(&compare_locally(spec(Engine::Plain), &a, &b, &()).unwrap())
+}
+
+/// What undisturbed workers count in all tiles.
+fn undisturbed(engine: Engine) -> [u64; 2] {
+    let world = World::new(engine);
+    let coordinators = [0, 1].map(|side| Served::new(&world, side));
+    let addresses = coordinators.each_ref().map(|it| it.address.as_str());
+    let mut parts = [Vec::new(), Vec::new()];
+    for index in [2, 1, 3, 2] {
+        let (ended, _) = work(&world, addresses, tile(index), None);
+        for (parts, ended) in parts.iter_mut().zip(ended) {
+            parts.push(ended.unwrap());
+        }
+    }
+    let [host, join] = parts.map(|parts| merge(parts).unwrap());
+    assert_eq!(scores(&host), expected());
+    assert_eq!(host.results, join.results);
+    assert_eq!(world.counted(), [3, 3]);
+    all_counted(&world)
+}
+
+/// Kills something at every message of a side to its coordinator, before it arrives and after it was stored, and lets other workers
+/// finish. Every pair is counted once, the results are right, and no half that was sent changes.
+fn kill_at_every_stage(engine: Engine, killed: Killed, side: usize) -> BTreeSet<Progress> {
+    let counted = undisturbed(engine);
+    let mut seen = BTreeSet::new();
+    let of = |has_tile, request| {
+        [false, true].map(|delivered| Stage {
+            has_tile,
+            request,
+            delivered,
+        })
+    };
+    let opening = (1..=3).flat_map(|request| of(false, request));
+    let mut stages = opening.chain((1..).flat_map(|request| of(true, request)));
+    loop {
+        let world = World::new(engine);
+        let mut coordinators = [0, 1].map(|side| Served::new(&world, side));
+        let (mut parts, mut any) = ([Vec::new(), Vec::new()], false);
+        for index in 1..=TILES {
+            let stage = stages.next().unwrap();
+            any |= !stage.has_tile;
+            let case = format!("{engine:?}, {killed:?} of side {side}, {stage:?}");
+            let addresses = coordinators.each_ref().map(|it| it.address.as_str());
+            let fault = Some((killed, side, stage));
+            let (ended, was_killed) = work(&world, addresses, tile(index), fault);
+            any |= was_killed;
+            if was_killed {
+                if killed == Killed::Coordinator {
+                    coordinators[side] = Served::new(&world, side);
+                }
+                seen.insert(Progress::of(&world, side, tile(index)));
+            } else {
+                assert!(ended.iter().all(Result::is_ok), "{case}: {ended:?}");
+            }
+            let halves = sent_halves(&world, tile(index));
+            let addresses = coordinators.each_ref().map(|it| it.address.as_str());
+            let (ended, _) = work(&world, addresses, tile(index), None);
+            for (parts, ended) in parts.iter_mut().zip(ended) {
+                parts.push(ended.unwrap_or_else(|error| panic!("{case}: {error}")));
+            }
+            let after = sent_halves(&world, tile(index));
+            assert!(halves.is_subset(&after), "{case}");
+        }
+        let [host, join] = parts.map(|parts| merge(parts).unwrap());
+        assert_eq!(scores(&host), expected(), "{killed:?}");
+        assert_eq!(host.results, join.results);
+        assert_eq!(all_counted(&world), counted, "{killed:?}");
+        if !any {
+            return seen;
+        }
+    }
+}
+
+/// The halves that may be known to the other side: side, pair and half.
+fn sent_halves(world: &World, tile: Tile) -> BTreeSet<(usize, usize, u64)> {
+    let of_side = |side: usize| {
+        let journal = journal(world, side, tile);
+        let pairs = world.plan(side).pairs_of(tile, None).unwrap().pairs.len();
+        let sent = (0..pairs).filter(|&pair| journal.is_sent(pair));
+        let halves = sent.filter_map(|pair| Some((side, pair, journal.half(pair)?.half)));
+        halves.collect::<Vec<_>>()
+    };
+    [0, 1].into_iter().flat_map(of_side).collect()
+}
+
+#[test]
+fn a_killed_worker_of_either_side_loses_nothing_and_counts_nothing_twice() {
+    for side in [0, 1] {
+        assert_all_stages(&kill_at_every_stage(Engine::Garbled, Killed::Worker, side));
+    }
+}
+
+#[test]
+fn a_killed_coordinator_loses_nothing_and_counts_nothing_twice() {
+    for side in [0, 1] {
+        assert_all_stages(&kill_at_every_stage(
+            Engine::Shares,
+            Killed::Coordinator,
+            side,
+        ));
+    }
+}
+
+#[test]
+fn a_killed_gateway_loses_nothing_and_counts_nothing_twice() {
+    let seen = kill_at_every_stage(Engine::Garbled, Killed::Gateway, 0);
+    assert!(seen.len() > 3, "{seen:?}");
+}
+
+/// The coordinator is killed between the journal and the ledger.
+#[test]
+fn what_was_sent_and_not_counted_is_counted_once() {
+    let world = World::new(Engine::Garbled);
+    let (plan, state_dir) = (world.plan(0), world.state_dir(0));
+    let counts = || all_counted(&world)[0];
+    let open = || {
+        let pairs = plan.pairs_of(tile(1), None).unwrap();
+        TileKeeper::open(&plan, pairs, &state_dir).unwrap()
+    };
+    let mut keeper = open();
+    keeper.journal_mut().start_pairs(&[0, 1]).unwrap();
+    keeper.journal_mut().mark_sent(&[0, 1]).unwrap();
+    drop(keeper);
+    let before = state_dir.peers().unwrap().entries;
+    assert!(before.iter().all(|peer| peer.comparisons == 0));
+    for _ in 0..2 {
+        drop(open());
+        assert_eq!(counts(), 2);
+    }
+}

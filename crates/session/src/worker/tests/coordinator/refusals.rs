@@ -1,0 +1,240 @@
+//! What a coordinator refuses.
+
+use super::*;
+use crate::error::{BanReason, CoordinatorProblem, InternalError, Limit, NetworkError};
+use crate::identity::unhex;
+use crate::journal::record::Record;
+
+/// How long a worker tries that is not let in.
+const WAIT: Duration = Duration::from_millis(800);
+
+/// A worker that asks the coordinator for what no worker asks for.
+struct Modified {
+    tile: CoordinatedTile,
+    id: [u8; 32],
+}
+
+impl Modified {
+    fn new(world: &World, coordinator: &Served, index: u32) -> Self {
+        let order = world.order(0, "1-3");
+        let asked = order.coordinate(&coordinator.address, tile(index), WAIT, &|| false);
+        let id = unhex(&world.plan(0).agreement).unwrap();
+        Self {
+            tile: asked.unwrap(),
+            id: crate::digests::journal_id(&id, Role::Host, Some(tile(index))),
+        }
+    }
+
+    fn ask(self, records: &[Record]) -> Result<(), SessionError> {
+        let mut link = self.tile.into_link().unwrap();
+        for record in records {
+            link.append(&record.encode(&self.id))?;
+        }
+        link.sync()
+    }
+}
+
+#[test]
+fn a_modified_worker_cannot_have_a_sent_pair_computed_again() {
+    let world = World::new(Engine::Garbled);
+    let coordinators = [0, 1].map(|side| Served::new(&world, side));
+    let addresses = coordinators.each_ref().map(|it| it.address.as_str());
+    let (ended, _) = work(&world, addresses, tile(1), None);
+    assert!(ended.iter().all(Result::is_ok));
+    let state = || (all_counted(&world), sent_halves(&world, tile(1)));
+    let before = state();
+    let ask = |index, records: &[Record]| {
+        Modified::new(&world, &coordinators[0], index)
+            .ask(records)
+            .unwrap_err()
+    };
+    let sent = before.1.iter().find(|it| it.0 == 0).unwrap().1;
+    for record in [Record::Started(sent, 1), Record::Half(sent, 7, 7)] {
+        let error = ask(1, &[record]);
+        assert!(
+            matches!(error, SessionError::Internal(InternalError::ComparedAgain)),
+            "{error}"
+        );
+    }
+    let other = veilpath_protocol::Answer::Within(true);
+    let pairs = world.plan(0).pairs_of(tile(1), None).unwrap().pairs.len();
+    for record in [
+        Record::Answer(sent, other),
+        Record::Half(0, 7, 7),
+        Record::Started(pairs, 1),
+        Record::Started(0, usize::MAX),
+        Record::Sent(1, pairs),
+        Record::Rejected(pairs),
+        Record::Number(0, 1),
+        Record::Groups([1, 2]),
+    ] {
+        let index = if matches!(record, Record::Half(..)) {
+            2
+        } else {
+            1
+        };
+        let error = ask(index, &[record]);
+        assert!(
+            matches!(error, SessionError::Usage(UsageError::RecordRefused)),
+            "{record:?}: {error}"
+        );
+    }
+    let error = ask(2, &[Record::Complete]);
+    assert!(matches!(
+        error,
+        SessionError::Usage(UsageError::RecordRefused)
+    ));
+    // Long lists many times in one message.
+    let error = ask(2, &[Record::Started(0, pairs.min(2)); 64]);
+    assert!(matches!(
+        error,
+        SessionError::Usage(UsageError::RecordRefused)
+    ));
+    assert_eq!(state(), before);
+    let (ended, _) = work(&world, addresses, tile(1), None);
+    assert!(ended.iter().all(Result::is_ok));
+}
+
+#[test]
+fn a_stolen_order_is_refused_by_the_coordinator() {
+    let world = World::new(Engine::Garbled);
+    let coordinator = Served::new(&world, 0);
+    let ask = |order: &WorkOrder, index| {
+        let asked = order.coordinate(&coordinator.address, tile(index), WAIT, &|| false);
+        asked.err()
+    };
+    let is_refused =
+        |error: Option<SessionError>, problem| problem_of(&error.unwrap()) == Some(problem);
+    assert!(is_refused(
+        ask(&world.order(0, "1-2"), 3),
+        WorkerKeyProblem::OtherTile
+    ));
+    // These are rejected before anything is read from them.
+    let rejected = |order: &WorkOrder, words: &str| {
+        let error = ask(order, 1).unwrap();
+        let lost = matches!(
+            error,
+            SessionError::Network(NetworkError::Coordinator(CoordinatorProblem::Lost))
+        );
+        assert!(lost, "{error}");
+        let events = std::mem::take(&mut *coordinator.events.lock().unwrap());
+        let found = events.iter().any(|event| {
+            matches!(event, CoordinatorEvent::Rejected { reason } if reason.contains(words))
+        });
+        assert!(found, "{words}: {events:?}");
+    };
+    let sign = |order: &WorkOrder, agreement: &str, expires| {
+        let tiles = "1-3".parse().unwrap();
+        let identity = &world.identities[0];
+        WorkerCertificate::sign(identity, &order.key, agreement, tiles, expires).unwrap()
+    };
+    let agreement = world.plan(0).agreement.clone();
+    let mut expired = world.order(0, "1-3");
+    let past = crate::date::now() - Duration::from_secs(5);
+    expired.certificate = sign(&expired, &agreement, past);
+    rejected(&expired, &WorkerKeyProblem::Expired.to_string());
+    let mut other = world.order(0, "1-3");
+    other.certificate = sign(&other, &"0".repeat(64), hour());
+    rejected(&other, &WorkerKeyProblem::OtherAgreement.to_string());
+    // The partner's worker, and one with the certificate of another.
+    let mut partner = world.order(1, "1-3");
+    partner.plan = world.plan(0);
+    rejected(&partner, &WorkerKeyProblem::OtherInstitution.to_string());
+    let mut taken = world.order(0, "1-3");
+    taken.certificate = world.order(0, "1-3").certificate;
+    rejected(&taken, &WorkerKeyProblem::OtherKey.to_string());
+    // A coordinator that is not the institution's.
+    let mut elsewhere = world.order(0, "1-3");
+    elsewhere.plan = world.plan(1);
+    assert!(matches!(
+        ask(&elsewhere, 1),
+        Some(SessionError::WrongPeer { .. } | SessionError::KeyRejected)
+    ));
+    assert!(!world.state_dir(0).journals().exists());
+    assert!(ask(&world.order(0, "1-3"), 1).is_none());
+}
+
+/// A key that expires while its worker computes.
+#[test]
+fn an_expired_key_stores_nothing_more() {
+    let world = World::new(Engine::Garbled);
+    let coordinator = Served::new(&world, 0);
+    let mut order = world.order(0, "1");
+    let soon = crate::date::now() + Duration::from_secs(2);
+    let (identity, tiles) = (&world.identities[0], "1".parse().unwrap());
+    let agreement = world.plan(0).agreement.clone();
+    order.certificate =
+        WorkerCertificate::sign(identity, &order.key, &agreement, tiles, soon).unwrap();
+    let asked = order.coordinate(&coordinator.address, tile(1), WAIT, &|| false);
+    let id = unhex(&agreement).unwrap();
+    let id = crate::digests::journal_id(&id, Role::Host, Some(tile(1)));
+    let mut link = asked.unwrap().into_link().unwrap();
+    while crate::date::now() < soon {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    link.append(&Record::Started(0, 1).encode(&id)).unwrap();
+    let error = link.sync().unwrap_err();
+    assert_eq!(problem_of(&error), Some(WorkerKeyProblem::Expired));
+    assert_eq!(journal(&world, 0, tile(1)).starts(0), 0);
+}
+
+#[test]
+fn a_tile_belongs_to_one_connection_at_a_time() {
+    let world = World::new(Engine::Garbled);
+    let coordinator = Served::new(&world, 0);
+    let order = world.order(0, "1-3");
+    let ask = |index| order.coordinate(&coordinator.address, tile(index), WAIT, &|| false);
+    let first = ask(1).unwrap();
+    let error = ask(1).unwrap_err();
+    assert!(matches!(
+        error,
+        SessionError::Network(NetworkError::Coordinator(CoordinatorProblem::TileInUse))
+    ));
+    let other = ask(2).unwrap();
+    drop(first);
+    // It waits until the tile is free.
+    drop(ask(1).unwrap());
+    // A partner that cheats in one tile is banned in all.
+    let mut link = other.into_link().unwrap();
+    link.ban(BanReason::FailedCheck).unwrap();
+    let error = ask(3).unwrap_err();
+    assert!(
+        matches!(error, SessionError::Limit(Limit::Banned(_))),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_coordinator_has_bounds() {
+    let world = World::new(Engine::Garbled);
+    let (plan, state_dir) = (world.plan(0), world.state_dir(0));
+    let options = CoordinatorOptions {
+        workers: 9,
+        memory: 1,
+    };
+    let identity = &world.identities[0];
+    let mut coordinator =
+        Coordinator::bind("127.0.0.1:0", identity, plan, state_dir, options).unwrap();
+    let address = coordinator.address().to_string();
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| coordinator.run(&stop, &mut |_| ()));
+        let order = world.order(0, "1-3");
+        let first = order.coordinate(&address, tile(1), WAIT, &|| false);
+        let second = order.coordinate(&address, tile(2), WAIT, &|| false);
+        stop.store(true, Ordering::Relaxed);
+        assert!(first.is_ok());
+        assert!(matches!(
+            second,
+            Err(SessionError::Network(NetworkError::Coordinator(
+                CoordinatorProblem::Full
+            )))
+        ));
+    });
+    let other = world.plan(1);
+    let bound = Coordinator::bind("127.0.0.1:0", identity, other, world.state_dir(0), options);
+    assert_eq!(
+        problem_of(&bound.unwrap_err()),
+        Some(WorkerKeyProblem::OtherInstitution)
+    );
+}

@@ -1,0 +1,20 @@
+//! The coordinator of an institution whose workers compute tiles.
+
+use crate::{Error, Event, EventSink};
+use std::sync::atomic::AtomicBool;
+use veilpath_session::{AgreedPlan, Coordinator, CoordinatorOptions, Identity, StateDir};
+
+/// Serves the workers of this institution on `address` until `stop` is set: stores, counts and releases what they compute.
+pub fn coordinate(
+    address: &str,
+    identity: &Identity,
+    plan: AgreedPlan,
+    state_dir: StateDir,
+    options: CoordinatorOptions,
+    stop: &AtomicBool,
+    events: &dyn EventSink,
+) -> Result<(), Error> {
+    let mut coordinator = Coordinator::bind(address, identity, plan, state_dir, options)?;
+    coordinator.run(stop, &mut |event| events.event(Event::Coordinator(event)));
+    Ok(())
+}
