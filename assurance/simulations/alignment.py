@@ -263,7 +263,8 @@ def coupling(group, width, takes_sum, input_width=None):
 
 
 def largest(lists, width):
-    """The largest number of each list."""
+    """The largest number of each list. The first step compares as often as all others together, so they use the other direction."""
+    sender = 0
     while any(len(values) > 1 for values in lists):
         halved = []
         for values in lists:
@@ -271,13 +272,14 @@ def largest(lists, width):
             pairs = [values[at : at + 2] for at in range(0, len(values), 2)]
             halved.append(
                 [
-                    linear(width + 1, (1, p[0]), (1, clamp(linear(width + 1, (1, p[1]), (-1, p[0])), width, 0)))
+                    linear(width + 1, (1, p[0]), (1, clamp(linear(width + 1, (1, p[1]), (-1, p[0])), width, sender)))
                     if len(p) == 2
                     else p[0]
                     for p in pairs
                 ]
             )
         lists = halved
+        sender = 1
         wire.done(*[value for values in lists for value in values])
     return [values[0] for values in lists]
 

@@ -1,11 +1,12 @@
 //! The state that the threads of a channel share: the TLS connection, the socket, and when something last arrived.
 
+mod deadline;
 mod monitor;
 
 pub(crate) use monitor::ConnectionMonitor;
 
 use crate::channel::merge_buffers;
-use crate::error::{Misbehaviour, NetworkError, SessionError, WorkerKeyProblem};
+use crate::error::{Misbehaviour, SessionError};
 use crate::frames::{self, Kind, Parser};
 use crate::identity::PublicKey;
 use crate::limits::Timeouts;
@@ -123,41 +124,6 @@ impl SharedConnection {
     /// Sets how long the owner waits for data.
     pub(crate) fn set_stall(&self, stall: Duration) {
         self.stall_ms.store(millis(stall), Ordering::Relaxed);
-    }
-
-    /// Ends the connection when this time is over, however much arrives.
-    pub(crate) fn set_deadline(&self, time: Duration) {
-        *guard(&self.deadline) = Some((self.now().saturating_add(millis(time)), time));
-    }
-
-    /// Lets the connection last as long as it needs.
-    pub(crate) fn clear_deadline(&self) {
-        *guard(&self.deadline) = None;
-    }
-
-    /// Ends the connection after this time, when the worker key of the other side expires.
-    pub(crate) fn set_expiry(&self, time: Duration) {
-        let _ = self.expiry.set(self.now().saturating_add(millis(time)));
-    }
-
-    /// Ends the connection soon after this token is cancelled. The first token counts.
-    pub(crate) fn end_with(&self, token: CancelToken) {
-        let _ = self.cancel.set(token);
-    }
-
-    fn check_deadline(&self) -> Result<(), ChannelError> {
-        if self.cancel.get().is_some_and(CancelToken::is_cancelled) {
-            return Err(self.fail(NetworkError::Stopped.into()));
-        }
-        if self.expiry.get().is_some_and(|&end| self.now() > end) {
-            return Err(self.fail(Misbehaviour::WorkerKey(WorkerKeyProblem::Expired).into()));
-        }
-        match *guard(&self.deadline) {
-            Some((end, time)) if self.now() > end => {
-                Err(self.fail(NetworkError::SessionTooLong(time).into()))
-            }
-            _ => Ok(()),
-        }
     }
 
     /// Sends keep-alives often enough for the other side's idle timeout.

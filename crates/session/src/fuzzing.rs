@@ -222,7 +222,7 @@ fn resume(count: usize, message: &[u8]) -> bool {
 /// Does something with the records of a host about this many pairs of one scanpath.
 fn with_records(
     count: usize,
-    then: impl FnOnce(&AgreedPairs<'_>, &Cohort, &mut Books<'_>) -> bool,
+    then: impl FnOnce(&AgreedPairs<'_>, &Cohort, &mut RecordStores<'_>) -> bool,
 ) -> bool {
     let Ok(alphabet) = Alphabet::letters(4) else {
         return false;

@@ -246,7 +246,7 @@ fn files_of_other_programs_are_identified() {
         (
             "cut.json",
             b"{\"a.jpg\": {\"subject\": \"07\", \"X\": [1, 2",
-            ["ends", "again"],
+            ["truncated", "again"],
         ),
         (
             "gaze.csv",

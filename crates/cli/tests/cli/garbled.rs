@@ -177,7 +177,7 @@ fn a_cell_is_measured() {
         ("garbled", Some(3), 100.0..125.0),
         ("shares", None, 10.0..70.0),
     ] {
-        let call = format!("bench cell --engine {engine} --seconds 0.05 --format json");
+        let call = format!("bench cell --engine {engine} --seconds 0.5 --format json");
         let json = Folder::new().run(&words(&call)).json();
         assert_eq!(json["engine"], engine);
         assert_eq!(json["and_gates_per_cell"].as_u64(), gates);

@@ -125,7 +125,7 @@ fn three_peers_are_served_during_a_flood() {
     let unknown = world.join(3, address, "", None);
     let rejected = unknown.end();
     assert_eq!(rejected.code, 3, "{}", rejected.stderr);
-    assert!(rejected.stderr.contains("expects another"));
+    assert!(rejected.stderr.contains("expects a different"));
     for (index, other) in others.into_iter().enumerate() {
         assert_eq!(other.end().ok(), world.expected(index + 1));
     }

@@ -157,13 +157,19 @@ fn a_wrong_peer_is_refused_by_either_side() {
     both_fail(
         runs,
         3,
-        [&[&found, &join, "not the expected"], &["expects another"]],
+        [
+            &[&found, &join, "not the expected"],
+            &["expects a different"],
+        ],
     );
     let runs = pair.run(&[], &["--wait", "2", "--identity", "other.pem"], &[]);
     both_fail(
         runs,
         3,
-        [&["expects another"], &[&found, &host, "not the expected"]],
+        [
+            &["expects a different"],
+            &[&found, &host, "not the expected"],
+        ],
     );
 }
 

@@ -43,7 +43,7 @@ fn common_mistakes_are_named_and_answered() {
         (
             "a.json",
             b"{\"a.jpg\": {\"subject\": \"07\", \"im",
-            "ends too early",
+            "truncated",
             "again",
         ),
         ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1", "Office", "CSV"),

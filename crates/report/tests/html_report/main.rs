@@ -95,9 +95,9 @@ fn the_cost_of_a_resumed_run_is_that_of_the_last_run() {
     let mut resumed = small();
     resumed.cost.pairs_from_journal = 3;
     let resumed = page_of(resumed);
-    assert!(resumed.contains("3 pairs from earlier ones"));
+    assert!(resumed.contains("3 pairs come from earlier runs"));
     assert!(resumed.contains("time of the last run"));
-    assert!(!whole.contains("earlier ones") && !whole.contains("of the last run"));
+    assert!(!whole.contains("earlier runs") && !whole.contains("of the last run"));
 }
 
 #[test]

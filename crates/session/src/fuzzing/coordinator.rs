@@ -17,7 +17,7 @@ pub(super) fn records(bytes: &[u8]) -> bool {
     with_records(PAIRS, |agreed, _, books| {
         let mut parts = AnswerParts::default();
         let stored = contents.iter().all(|content| {
-            let state = |books: &crate::records::Books<'_>| {
+            let state = |books: &crate::records::RecordStores<'_>| {
                 let of_pair = |pair| {
                     let (journal, sent) = (&books.journal, books.journal.is_sent(pair));
                     let fixed = sent.then(|| (journal.starts(pair), journal.half(pair)));

@@ -37,7 +37,7 @@ pub enum TileRecords<'a> {
     /// In a state directory that all workers of the institution share.
     Shared(&'a StateDir),
     /// With the institution's coordinator.
-    Coordinated(CoordinatedTile),
+    Coordinated(Box<CoordinatedTile>),
 }
 
 #[derive(Debug, Serialize, Deserialize)]

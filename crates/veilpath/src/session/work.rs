@@ -94,7 +94,7 @@ fn run(
             let stored = has_everything.then(|| tile.stored(order)).transpose()?;
             match stored {
                 Some(stored) if tile.is_complete() => return Ok(with_names(stored)),
-                stored => (TileRecords::Coordinated(tile), stored),
+                stored => (TileRecords::Coordinated(Box::new(tile)), stored),
             }
         }
     };

@@ -214,7 +214,7 @@ fn refusals_say_what_to_do() {
     assert!(refused(&[(DATA, "1\t2\n"), json(rateless)]).contains("sampling rate"));
     let volts = r#"{"SamplingFrequency": 50, "Columns": ["x_coordinate", "y_coordinate"], "x_coordinate": {"Units": "V"}}"#;
     assert!(refused(&[(DATA, "1\t2\n"), json(volts)]).contains("not a known unit"));
-    assert!(refused(&[(DATA, "1\t2\n"), json("{\"Columns\": [")]).contains("ends too early"));
+    assert!(refused(&[(DATA, "1\t2\n"), json("{\"Columns\": [")]).contains("truncated"));
     assert!(
         refused(&[(DATA, "1\t2\n1\n"), json(SIDECAR)]).contains("line 2, column 2 (y_coordinate)")
     );

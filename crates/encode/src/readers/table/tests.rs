@@ -343,7 +343,7 @@ fn real_fixation_vectors() {
 fn a_duplicate_column_is_reported() {
     let read = plain("participant,x,y,X,duration\nanna,0.5,0.5,0.9,200\n");
     assert_eq!(read.recordings[0].fixations[0].0, 0.5);
-    assert!(assumes(&read, "several columns \"x\""));
+    assert!(assumes(&read, "several columns named \"x\""));
     assert!(!assumes(
         &plain("x,y,duration\n0.5,0.5,200\n"),
         "several columns"

@@ -7,7 +7,7 @@ use crate::StateDir;
 use crate::error::{BanReason, Limit, SessionError};
 use crate::journal::record::AnswerParts;
 use crate::ledger::LedgerFile;
-use crate::records::{Books, MAX_STARTS};
+use crate::records::{MAX_STARTS, RecordStores};
 use crate::session::open_records::OpenRecords;
 use crate::stored::Description;
 
@@ -67,7 +67,7 @@ impl<'a> TileKeeper<'a> {
             max_starts: self.max_starts,
             parts: &mut self.parts,
         };
-        let mut books = Books {
+        let mut books = RecordStores {
             journal: &mut self.records.journal,
             account: &mut self.records.account,
             failure: None,

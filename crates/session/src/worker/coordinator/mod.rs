@@ -13,7 +13,7 @@
 //! In place of Tile or Stored comes Refused, with a reason, and the connection ends.
 //!
 //! **One set of rules.** The coordinator has the journal of the tile and the ledger. It opens them, and treats every record, as a
-//! session of its own would ([`Books`](crate::records::Books)). A worker's journal is a copy in memory, and every record goes to the coordinator before the message that it is about goes to the
+//! session of its own would ([`RecordStores`](crate::records::RecordStores)). A worker's journal is a copy in memory, and every record goes to the coordinator before the message that it is about goes to the
 //! other side. So a worker that dies loses nothing: the next one, on any machine, gets what is stored, and resumes like an
 //! interrupted session.
 //!

@@ -2,7 +2,7 @@
 
 use crate::error::{InternalError, SessionError, UsageError};
 use crate::journal::record::{AddedPart, AnswerParts, RECORD, Record};
-use crate::records::{AgreedPairs, Books, check_revealed};
+use crate::records::{AgreedPairs, RecordStores, check_revealed};
 use veilpath_protocol::Answer;
 
 /// The rules of one tile.
@@ -32,7 +32,7 @@ impl Rules<'_> {
     /// Stores and counts records of a worker, durably, up to the first that it may not add.
     pub(crate) fn store(
         &mut self,
-        books: &mut Books<'_>,
+        books: &mut RecordStores<'_>,
         bytes: &[u8],
     ) -> Result<(), SessionError> {
         for group in self.groups(bytes)? {
@@ -84,7 +84,11 @@ impl Rules<'_> {
         Ok(groups)
     }
 
-    fn store_group(&mut self, books: &mut Books<'_>, group: Group) -> Result<(), SessionError> {
+    fn store_group(
+        &mut self,
+        books: &mut RecordStores<'_>,
+        group: Group,
+    ) -> Result<(), SessionError> {
         let agreed = &self.agreed;
         match group {
             Group::Started(pairs) => books.start(agreed, self.max_starts, &pairs),
@@ -122,7 +126,7 @@ impl Rules<'_> {
 }
 
 fn store_answer(
-    books: &mut Books<'_>,
+    books: &mut RecordStores<'_>,
     agreed: &AgreedPairs<'_>,
     pair: usize,
     answer: Answer,

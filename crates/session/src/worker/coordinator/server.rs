@@ -22,6 +22,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
+use veilpath_protocol::Role;
 
 /// A coordinator's limits.
 #[derive(Clone, Copy, Debug)]
@@ -240,7 +241,8 @@ impl Shared {
         let key = channel.connection().peer_key().ok_or(Misbehaviour::NoKey)?;
         let (institution, agreement) = (self.plan.institution(), self.plan.agreement());
         let checked = certificate.check(institution, key, agreement, Some(tile), date::now());
-        Ok(checked.map_err(UsageError::WorkerKey)?)
+        checked.map_err(UsageError::WorkerKey)?;
+        Ok(())
     }
 
     /// Leases a tile, and opens its records.

@@ -81,7 +81,8 @@ fn side_of_tile(
         (channel, _) => channel?,
     };
     let session = Session::open_with_order(channel, order, timeouts())?;
-    let agreed = session.agree_on_tile(order, tile, TileRecords::Coordinated(kept), None)?;
+    let agreed =
+        session.agree_on_tile(order, tile, TileRecords::Coordinated(Box::new(kept)), None)?;
     Ok(agreed.run(&())?.outcome)
 }
 

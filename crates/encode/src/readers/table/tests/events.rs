@@ -42,7 +42,7 @@ fn remodnav_lists_other_movements_too() {
     ];
     assert_eq!(counts, expected);
     assert!(assumes(&read, "mean of where it starts and ends"));
-    assert!(assumes(&read, "\"label\" has labels of events"));
+    assert!(assumes(&read, "\"label\" has event labels"));
     // A column in use is not offered as one that may name participants.
     assert!(assumes(&read, "not used (amp, peak_vel, med_vel, avg_vel)"));
 }
