@@ -82,7 +82,12 @@ fn exact_numbers(
                 let votes = nearest.iter().map(|at| labels[pairs[*at]]);
                 found.push(majority(votes, host.names.len()));
             }
-            match host.query_labels(k as usize)?.filter(|_| rate_only) {
+            // Without a rate the host needs no groups.
+            let own = match rate_only {
+                true => host.query_labels(k as usize)?,
+                false => None,
+            };
+            match own {
                 None => found
                     .iter()
                     .map(|label| (*label as u64).cast_signed())
