@@ -72,7 +72,15 @@ impl<'a> TileKeeper<'a> {
             account: &mut self.records.account,
             failure: None,
         };
-        rules.store(&mut books, bytes)
+        let stored = rules.store(&mut books, bytes);
+        if matches!(
+            stored,
+            Err(SessionError::Limit(Limit::TooManyStarts { .. }))
+        ) {
+            // Only a peer that has a ledger can be let in again.
+            self.ledger.update(|_| Ok(()))?;
+        }
+        stored
     }
 
     /// Bans the other side.

@@ -337,21 +337,25 @@ fn sent_halves(world: &World, tile: Tile) -> BTreeSet<(usize, usize, u64)> {
 }
 
 #[test]
-fn a_killed_worker_of_either_side_loses_nothing_and_counts_nothing_twice() {
-    for side in [0, 1] {
-        assert_all_stages(&kill_at_every_stage(Engine::Garbled, Killed::Worker, side));
-    }
+fn a_killed_worker_of_the_host_loses_nothing_and_counts_nothing_twice() {
+    assert_all_stages(&kill_at_every_stage(Engine::Garbled, Killed::Worker, 0));
 }
 
 #[test]
-fn a_killed_coordinator_loses_nothing_and_counts_nothing_twice() {
-    for side in [0, 1] {
-        assert_all_stages(&kill_at_every_stage(
-            Engine::Shares,
-            Killed::Coordinator,
-            side,
-        ));
-    }
+fn a_killed_worker_of_the_joining_side_loses_nothing_and_counts_nothing_twice() {
+    assert_all_stages(&kill_at_every_stage(Engine::Garbled, Killed::Worker, 1));
+}
+
+#[test]
+fn a_killed_coordinator_of_the_host_loses_nothing_and_counts_nothing_twice() {
+    let seen = kill_at_every_stage(Engine::Shares, Killed::Coordinator, 0);
+    assert_all_stages(&seen);
+}
+
+#[test]
+fn a_killed_coordinator_of_the_joining_side_loses_nothing_and_counts_nothing_twice() {
+    let seen = kill_at_every_stage(Engine::Garbled, Killed::Coordinator, 1);
+    assert_all_stages(&seen);
 }
 
 #[test]
