@@ -283,7 +283,7 @@ fn dropped_files_find_their_metadata_and_a_refusal_stays() {
     let Some(user) = Institution::start() else {
         return;
     };
-    let sheet = "PK\u{3}\u{4}xl/workbook.xml";
+    let sheet = "PK\u{3}\u{4}\u{14}\u{0}xl/workbook.xml";
     user.folder.file("sheet.xlsx", sheet);
     let recording = "bids/sub-01_task-search_run-1_recording-eye1_physio";
     user.drop_files(&[

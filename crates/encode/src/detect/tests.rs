@@ -76,7 +76,7 @@ fn common_mistakes_are_named_and_answered() {
             "git-annex",
             "datalad get",
         ),
-        ("README.md", b"# Title\n\nText", "for people", "describes"),
+        ("README.md", b"# Title\n\nText", "prose", "describes"),
         (
             "README",
             b"References\n-----\nSome authors, and others (2019). A title",
