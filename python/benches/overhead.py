@@ -73,7 +73,8 @@ def reset():
         file.write("5")
 # Polars itself copies a frame in many chunks before it hands it out.
 read = lambda: pl.read_csv(path).rechunk()
-table = {"polars": read, "pandas": lambda: read().to_pandas(), "pyarrow": lambda: read().to_arrow(), "file": lambda: path}[kind]()
+table = {"polars": read, "pandas": lambda: read().to_pandas(),
+         "pyarrow": lambda: read().to_arrow(), "file": lambda: path}[kind]()
 reset()
 before = peak()
 start = time.perf_counter()

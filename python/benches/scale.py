@@ -1,6 +1,8 @@
 """How long tiles take on two clusters, by arithmetic and with tiles that only wait.
 
-python benches/scale.py [--workers 2,4,8,16,32,64] [--seconds S] [--tiles-per-worker N]
+python benches/scale.py [--workers 2,4,8,16,32,64] [--seconds S] [--tiles-per-worker N] [--command VEILPATH]
+
+With --command, first what a tile costs beside its computation: eight tiles of four pairs, with coordinators and gateway.
 
 Two Dask clusters of threads in this process, one for each institution. A tile starts when both have a worker for it, and then
 takes a fixed time, so two cores are enough for 128 workers. Needs `pip install './python[dask]'`.
@@ -11,8 +13,12 @@ from __future__ import annotations
 import argparse
 import logging
 import math
+import os
+import subprocess
+import tempfile
 import threading
 import time
+from pathlib import Path
 
 from distributed import Client, LocalCluster
 
@@ -40,7 +46,7 @@ def stand_in(run: int, tile: int, seconds: float) -> int:
 
 
 def expected(tiles: int, workers: int, seconds: float, handing_out: float) -> float:
-    """Both sides take tiles in the same order, and a tile keeps one worker of each busy. The scheduler hands out one at a time."""
+    """Both sides take tiles in the same order. A tile keeps one worker of each busy; one is handed out at a time."""
     return math.ceil(tiles / workers) * seconds + tiles * handing_out
 
 
@@ -60,9 +66,7 @@ def measured(run: int, tiles: int, workers: int, seconds: float) -> float:
     start = time.perf_counter()
     # Earlier tiles first, on both sides, as veilpath.dask submits them.
     futures = [
-        client.submit(stand_in, run, tile, seconds, priority=-tile, pure=False)
-        for tile in range(tiles)
-        for client in clients
+        client.submit(stand_in, run, tile, seconds, priority=-tile, pure=False) for tile in range(tiles) for client in clients
     ]
     for future in futures:
         future.result()
@@ -73,12 +77,65 @@ def measured(run: int, tiles: int, workers: int, seconds: float) -> float:
     return taken
 
 
+def overhead(command: str, folder: Path) -> float:
+    """Seconds of a tile with hardly anything to compute, with all processes on this machine."""
+
+    def start(side: str, *words: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [command, *words],
+            cwd=folder,
+            env={**os.environ, "VEILPATH_HOME": str(folder / side)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+
+    def run(side: str, *words: str) -> str:
+        process = start(side, *words)
+        out = process.communicate()[0]
+        assert process.returncode == 0, words
+        return out
+
+    addresses = [f"127.0.0.1:{port}" for port in range(7191, 7195)]
+    agreeing, gateway, *own = addresses
+    host_key, join_key = (run(side, "identity").strip() for side in ("host", "join"))
+    run("host", "synth", "lifelike", "--participants", "8", "--stimuli", "2", "--seed", "7", "-o", "all.csv")
+    run("host", "split", "all.csv", "--seed", "1", "--first", "host.csv", "--second", "join.csv")
+    plan = ["--engine", "garbled", "--limit-per-scanpath", "4", "--tiles", "8", "--cohort"]
+    hosting = start("host", "host", "--listen", agreeing, "--peer", join_key, *plan, "host.csv")
+    run("join", "join", agreeing, "--peer", host_key, "--wait", "30", *plan, "join.csv")
+    assert hosting.wait() == 0
+    (agreement,) = (file.stem for file in (folder / "host/agreements").glob("*.json"))
+    for side in ("host", "join"):
+        run(side, "worker-key", agreement, "--tiles", "1-8", "-o", f"{side}.json")
+    coordinators = [
+        start("host", "coordinator", agreement, "--listen", own[0], "--gateway", gateway),
+        start("join", "coordinator", agreement, "--listen", own[1]),
+    ]
+    time.sleep(1)
+    before = time.perf_counter()
+    for tile in map(str, range(1, 9)):
+        workers = [
+            start(side + "-worker", "worker", f"{side}.json", "--tile", tile, "--coordinator", address, "--gateway", gateway)
+            for side, address in zip(("host", "join"), own, strict=True)
+        ]
+        assert [worker.wait() for worker in workers] == [0, 0]
+    taken = time.perf_counter() - before
+    for coordinator in coordinators:
+        coordinator.terminate()
+    return taken / 8
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workers", default="2,4,8,16,32,64")
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--tiles-per-worker", type=int, default=4)
+    parser.add_argument("--command")
     arguments = parser.parse_args()
+    if arguments.command:
+        with tempfile.TemporaryDirectory() as folder:
+            print(f"a tile takes {overhead(os.path.abspath(arguments.command), Path(folder)):.2f} s beside its computation")
     handing_out = measured(-1, 128, 32, 0.0) / 128
     print(f"handing out a tile takes {handing_out * 1000:.0f} ms")
     print("workers a side  tiles  expected  measured  ratio")

@@ -42,7 +42,7 @@ def test_two_clusters_that_lose_workers(tmp_path: Path) -> None:
     script = Path(__file__).with_name("institution.py")
     started = []
     for role, home, peer in zip(("host", "join"), homes, reversed(fingerprints), strict=True):
-        words = [script, role, address, peer, home / "cohort.csv", home / "result.json", str(TILES)]
+        words = [str(script), role, address, peer, str(home / "cohort.csv"), str(home / "result.json"), str(TILES)]
         environment = os.environ | {"VEILPATH_HOME": str(home)}
         started.append(
             subprocess.Popen(

@@ -208,7 +208,7 @@ def _private_tile(order: bytes, tile: int, gateway: str, coordinator: str, optio
 
 def _reachable(client: Client) -> str:
     """An address of this machine that the workers can reach, with a free port."""
-    from distributed.comm import get_address_host
+    from distributed.comm.addressing import get_address_host
     from distributed.utils import get_ip
 
     scheduler: str = client.scheduler_info()["address"]

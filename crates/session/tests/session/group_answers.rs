@@ -44,6 +44,7 @@ fn oracle(world: &World, answer: &GroupAnswer) -> GroupAnswer {
     let [a, b] = &world.proposals;
     let plain = Spec {
         engine: Engine::Plain,
+        reveal_to: RevealTo::Both,
         ..a.spec.clone()
     };
     let coins = match answer {
