@@ -135,10 +135,13 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.command:
         with tempfile.TemporaryDirectory() as folder:
-            print(f"a tile takes {overhead(os.path.abspath(arguments.command), Path(folder)):.2f} s beside its computation")
+            print(
+                f"a tile takes {overhead(os.path.abspath(arguments.command), Path(folder)):.2f} s beside its computation",
+                flush=True,
+            )
     handing_out = measured(-1, 128, 32, 0.0) / 128
-    print(f"handing out a tile takes {handing_out * 1000:.0f} ms")
-    print("workers a side  tiles  expected  measured  ratio")
+    print(f"handing out a tile takes {handing_out * 1000:.0f} ms", flush=True)
+    print("workers a side  tiles  expected  measured  ratio", flush=True)
     for run, workers in enumerate(map(int, arguments.workers.split(","))):
         tiles = workers * arguments.tiles_per_worker
         told = expected(tiles, workers, arguments.seconds, handing_out)

@@ -44,12 +44,14 @@ export async function ask(path, { method = "POST", json, bytes } = {}) {
 }
 
 /** Runs something that may be refused, and says why. */
-export async function attempt(work) {
+export async function attempt(work, inBackground = false) {
   const alert = document.getElementById("alert");
   try {
     await work();
-    alert.replaceChildren();
+    // What the user did stays on the page; work in the background takes back only its own words.
+    if (!inBackground || alert.dataset.background) alert.replaceChildren();
   } catch (problem) {
+    alert.dataset.background = inBackground ? "yes" : "";
     alert.replaceChildren(problemBox(problem));
     alert.scrollIntoView({ block: "nearest" });
   }
@@ -59,6 +61,7 @@ export async function attempt(work) {
 function showProblems(problems) {
   const alert = document.getElementById("alert");
   const more = problems.length - 5;
+  alert.dataset.background = "";
   alert.replaceChildren(...problems.slice(0, 5).map(problemBox), ...(more > 0 ? [h("p", { class: "warning" }, `${count(more, "more file")} cannot be used.`)] : []));
   if (problems.length) alert.scrollIntoView({ block: "nearest" });
 }
@@ -569,7 +572,7 @@ export async function refresh() {
     await attempt(async () => {
       const now = await ask("/api/state", { method: "GET" });
       if (!pending) { state.now = now; show(); }
-    });
+    }, true);
   } while (again);
   loading = false;
 }

@@ -26,7 +26,7 @@ const introduction = () => h("p", { class: "under" }, "Compare with another inst
 const save = (values) => attempt(() => ask("/api/partner", { json: { ...state.now.partner, ...values } }));
 
 function identityBox() {
-  const load = () => attempt(async () => { identity = await ask("/api/identity"); redraw(); });
+  const load = () => attempt(async () => { identity = await ask("/api/identity"); redraw(); }, true);
   const section = h("section", { id: "identity" }, h("h2", null, "1. Who you are"));
   if (!identity) {
     section.append(h("p", null, "Your identity is a key that stays in a file on this machine. Its fingerprint is what the partner has to know."), h("button", { type: "button", id: "show-identity", class: "primary", click: load }, "Show my fingerprint"));

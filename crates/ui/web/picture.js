@@ -94,7 +94,7 @@ export class Picture {
       const head = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length)));
       this.head = head;
       this.points = new Float32Array(data, 4 + length);
-    });
+    }, true);
     const kept = this.person.value;
     const people = [...new Set(this.head.recordings.map((it) => it.participant))];
     this.person.replaceChildren(h("option", { value: "" }, `all (${people.length})`), ...people.map((name) => h("option", { value: name }, name)));
