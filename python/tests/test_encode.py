@@ -93,7 +93,7 @@ def test_duplicates_are_refused() -> None:
 
 def test_wrong_types_are_refused_by_column() -> None:
     cases: list[tuple[str, Any, str]] = [
-        ("x", ["10", "20", "thirty"], "this column has texts, and numbers are needed"),
+        ("x", ["10", "20", "thirty"], "this column has texts, but numbers are needed"),
         ("y", pd.to_datetime(["2020-01-01"] * 3), "points in time"),
         ("duration", pd.to_timedelta([1, 2, 3], unit="ms"), "type of time"),
         ("participant", [["p"], ["p"], ["q"]], "texts or whole numbers are needed"),

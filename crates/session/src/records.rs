@@ -136,12 +136,14 @@ impl RecordStores<'_> {
         if new.is_empty() {
             return Ok(());
         }
-        self.journal.mark_sent(&new)?;
         // An engine without halves is charged for starts, so what is sent again after one was charged before.
         let halves = agreed.spec.engine.has_halves();
         let charge = new.iter().copied();
         let charge = charge.filter(|&pair| halves || self.journal.starts(pair) == 0);
-        self.account.charge(&agreed.comparisons(charge))
+        let comparisons = agreed.comparisons(charge);
+        let journal = &mut *self.journal;
+        self.account
+            .charge_for(&comparisons, || journal.mark_sent(&new))
     }
 
     /// Records that these pairs are about to be compared, and counts it where a start is a view. A pair whose half may have been sent
@@ -159,12 +161,13 @@ impl RecordStores<'_> {
         if starts.is_some_and(|starts| starts >= max_starts) {
             return Err(Limit::TooManyStarts { starts: max_starts }.into());
         }
-        self.journal.start_pairs(pairs)?;
         if agreed.spec.engine.has_halves() {
-            return Ok(());
+            return self.journal.start_pairs(pairs);
         }
         let comparisons = agreed.comparisons(pairs.iter().copied());
-        self.account.charge(&comparisons)
+        let journal = &mut *self.journal;
+        self.account
+            .charge_for(&comparisons, || journal.start_pairs(pairs))
     }
 }
 

@@ -147,9 +147,25 @@ impl Account {
 
     /// Counts these comparisons, durably, if the limit allows all of them; otherwise none.
     pub(crate) fn charge(&mut self, more: &[u64]) -> Result<(), SessionError> {
+        self.charge_for(more, || Ok(()))
+    }
+
+    /// The same, and records what they are counted for, before they are: what the limit does not allow leaves no record that it
+    /// was revealed. Nothing is counted for a peer that another session has banned meanwhile.
+    pub(crate) fn charge_for(
+        &mut self,
+        more: &[u64],
+        record: impl FnOnce() -> Result<(), SessionError>,
+    ) -> Result<(), SessionError> {
         let counts = self.with(more);
         let file = self.file.clone();
-        file.update(|ledger| within_limit(self.insert(ledger, &counts)).map(|_| ()))?;
+        file.update(|ledger| {
+            if let Some(reason) = ledger.banned {
+                return Err(Limit::Banned(reason).into());
+            }
+            within_limit(self.insert(ledger, &counts))?;
+            record()
+        })?;
         self.counts = counts;
         Ok(())
     }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::Identity;
 use crate::SessionError;
-use crate::error::{ExceededLimit, Limit, LimitOrigin};
+use crate::error::{BanReason, ExceededLimit, Limit, LimitOrigin};
 use crate::scanpath_limit::Limits;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry};
 
@@ -167,7 +167,8 @@ fn bans_and_numbers_are_kept() {
         Ok(())
     })
     .unwrap();
-    side.ask(peer, 1, &[0, 0], &[1, 1], None).unwrap();
+    let (mut account, _) = side.account(peer, 1, None, &[0, 0]);
+    assert!(account.charge(&[1, 1]).is_err());
     let ledger = file.read().unwrap();
     assert_eq!((ledger.number(&[1; 32]), ledger.number(&[2; 32])), (3, 0));
     assert_eq!(ledger.banned, Some(BanReason::FailedCheck));
@@ -273,4 +274,33 @@ fn comparisons_can_count_for_all_scanpaths() {
     let (mut account, _) = side.account_with(peer, 2, &limits(true, None), &[2, 3]);
     account.charge(&[0, 0]).unwrap();
     ask(6, &limits(true, Some(20)), [9, 9]).unwrap();
+}
+
+/// Another session may use up the limit, or ban the peer, after the plan was checked.
+#[test]
+fn what_is_not_counted_is_not_recorded() {
+    let side = Side::new();
+    let peer = fingerprint();
+    let (mut late, _) = side.account(peer, 1, Some(3), &[0, 0]);
+    side.ask(peer, 2, &[0, 0], &[3, 3], Some(3)).unwrap();
+    let recorded = std::cell::Cell::new(false);
+    let record = || {
+        recorded.set(true);
+        Ok(())
+    };
+    let refused = late.charge_for(&[1, 0], record).unwrap_err();
+    assert!(matches!(
+        refused,
+        SessionError::Limit(Limit::Comparisons(_))
+    ));
+    let (mut open, _) = side.account(peer, 3, None, &[0, 0]);
+    open.charge_for(&[1, 0], || Ok(())).unwrap();
+    let ban = |ledger: &mut Ledger| {
+        ledger.banned = Some(BanReason::FailedCheck);
+        Ok(())
+    };
+    side.file(peer).update(ban).unwrap();
+    let refused = open.charge_for(&[1, 0], record).unwrap_err();
+    assert!(matches!(refused, SessionError::Limit(Limit::Banned(_))));
+    assert!(!recorded.get());
 }

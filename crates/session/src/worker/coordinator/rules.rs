@@ -3,6 +3,7 @@
 use crate::error::{InternalError, SessionError, UsageError};
 use crate::journal::record::{AddedPart, AnswerParts, RECORD, Record};
 use crate::records::{AgreedPairs, RecordStores, check_revealed};
+use std::collections::BTreeSet;
 use veilpath_protocol::Answer;
 
 /// The rules of one tile.
@@ -81,7 +82,18 @@ impl Rules<'_> {
                 (other, _) => groups.push(Group::Other(other)),
             }
         }
-        Ok(groups)
+        // A pair that is named twice would count twice.
+        let named_once = |group: &Group| match group {
+            Group::Started(pairs) | Group::Sent(pairs) => {
+                let different: BTreeSet<usize> = pairs.iter().copied().collect();
+                !pairs.is_empty() && different.len() == pairs.len()
+            }
+            _ => true,
+        };
+        match groups.iter().all(named_once) {
+            true => Ok(groups),
+            false => Err(UsageError::RecordRefused.into()),
+        }
     }
 
     fn store_group(

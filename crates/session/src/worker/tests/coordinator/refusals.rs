@@ -84,6 +84,18 @@ fn a_modified_worker_cannot_have_a_sent_pair_computed_again() {
         error,
         SessionError::Usage(UsageError::RecordRefused)
     ));
+    // A pair twice would count twice; no pair costs a disk's time for nothing.
+    for records in [
+        [Record::Sent(0, 1); 2],
+        [Record::Started(0, 1); 2],
+        [Record::Started(0, 0); 2],
+    ] {
+        let error = ask(3, &records);
+        assert!(
+            matches!(error, SessionError::Usage(UsageError::RecordRefused)),
+            "{records:?}: {error}"
+        );
+    }
     // Long lists many times in one message.
     let error = ask(2, &[Record::Started(0, pairs.min(2)); 64]);
     assert!(matches!(
