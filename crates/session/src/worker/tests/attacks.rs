@@ -81,7 +81,7 @@ fn a_key_that_is_valid_for_years_is_not_accepted() {
 
 /// Anyone can connect to a worker of the host. Who takes part in what is not for them.
 #[test]
-fn a_stranger_gets_no_certificate() {
+fn an_unknown_key_gets_no_certificate() {
     let world = World::new(Engine::Garbled);
     let order = world.order(0, "1-3");
     let listener = Listener::bind("127.0.0.1:0").unwrap();
@@ -90,8 +90,8 @@ fn a_stranger_gets_no_certificate() {
         scope.spawn(|| order.accept(listener, tile(1), &timeouts(), &|| false, &mut |_| ()));
         let soon = Instant::now() + Duration::from_secs(1);
         let socket = connect_tcp(&address, soon).unwrap();
-        let (stranger, any) = (Identity::ephemeral().unwrap(), PinnedKeys::of_workers());
-        let tls = tls::client(&stranger, &any).unwrap();
+        let (unknown, any) = (Identity::ephemeral().unwrap(), PinnedKeys::of_workers());
+        let tls = tls::client(&unknown, &any).unwrap();
         let mut channel = secure(socket, tls, any, &timeouts()).unwrap();
         assert!(channel.receive(&mut [0]).is_err());
     });
