@@ -2,7 +2,7 @@ use super::*;
 use crate::{Fault, Identity, Listener, join};
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 use veilpath_protocol::ProtocolError;
 
@@ -261,23 +261,26 @@ fn unauthenticated_connections_are_rejected_and_the_wait_goes_on() {
     let listener = Listener::bind("127.0.0.1:0").unwrap();
     let address = listener.address();
     let timeouts = timeouts(1000);
-    let mut rejected = 0;
+    let rejected = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let mut garbage = TcpStream::connect(address).unwrap();
-            garbage.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
-            // Until it is rejected.
-            let _ = garbage.read_to_end(&mut Vec::new());
+            // A busy machine drops connections without a report.
+            while rejected.load(Ordering::Relaxed) == 0 {
+                let mut garbage = TcpStream::connect(address).unwrap();
+                garbage.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+                let _ = garbage.read_to_end(&mut Vec::new());
+            }
             drop(TcpStream::connect(address).unwrap());
             let silent = TcpStream::connect(address).unwrap();
             let join = join(&address.to_string(), &b, a.fingerprint(), &timeouts);
             drop(silent);
             join.unwrap()
         });
-        let host = listener.accept(&a, b.fingerprint(), &timeouts, &mut |_| rejected += 1);
+        let host = listener.accept(&a, b.fingerprint(), &timeouts, &mut |_| {
+            rejected.fetch_add(1, Ordering::Relaxed);
+        });
         drop(host.unwrap());
     });
-    assert!(rejected >= 1);
 }
 
 #[test]

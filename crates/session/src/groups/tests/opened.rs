@@ -6,7 +6,7 @@ use super::*;
 use crate::control::Tag;
 use crate::digests::journal_id;
 use crate::journal::Journal;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 use veilpath_protocol::{GroupQuestion, KeySize, PaillierOptions};
 
@@ -121,10 +121,19 @@ fn occurrences(bytes: &[u8], part: &[u8]) -> usize {
 /// The pairs whose halves were sent, one after the other as halves are. Four together are no coincidence.
 fn sent_halves(bytes: &[u8], halves: &[u64]) -> Vec<usize> {
     let together = 4;
-    let mut sent = vec![false; halves.len()];
+    // One pass over the bytes: a search for each pair would take most of the test's time.
+    let mut firsts: HashMap<&[u8], Vec<usize>> = HashMap::new();
+    let encoded = encoded(halves);
     for first in 0..=halves.len() - together {
-        if occurrences(bytes, &encoded(&halves[first..first + together])) > 0 {
-            sent[first..first + together].fill(true);
+        let start = &encoded[8 * first..8 * first + 8];
+        firsts.entry(start).or_default().push(first);
+    }
+    let mut sent = vec![false; halves.len()];
+    for (position, start) in bytes.windows(8).enumerate() {
+        for first in firsts.get(start).into_iter().flatten() {
+            if bytes[position..].starts_with(&encoded[8 * first..8 * (first + together)]) {
+                sent[*first..first + together].fill(true);
+            }
         }
     }
     (0..halves.len()).filter(|pair| sent[*pair]).collect()
