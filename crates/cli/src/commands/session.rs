@@ -89,7 +89,7 @@ pub(crate) struct SessionArgs {
     minimum_group: u32,
 
     /// The policy file, which says what may leave this institution; a plan that it does not allow is refused before anything is
-    /// sent [default: policy.toml in Veilpath's state directory, if it exists]
+    /// sent [default: policy.toml in Veilpath's state folder, if it exists]
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
 
@@ -101,7 +101,7 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_name = "MB", default_value_t = DEFAULT_MEMORY >> 20, value_parser = clap::value_parser!(u64).range(64..=1 << 20))]
     memory: u64,
 
-    /// The identity file [default: identity.pem in Veilpath's state directory, or in $VEILPATH_HOME]
+    /// The identity file [default: identity.pem in Veilpath's state folder]
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
 

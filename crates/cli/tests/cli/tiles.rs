@@ -63,7 +63,7 @@ fn what_are_not_all_tiles_of_one_plan_is_refused() {
     for (files, words) in [
         (
             "tile-1.json tile-2.json tile-4.json",
-            "1 of 4 tiles are missing: 3",
+            "1 of 4 tiles missing: 3",
         ),
         (
             "tile-1.json third.json",
