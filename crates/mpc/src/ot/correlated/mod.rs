@@ -51,8 +51,8 @@
 //! the chunks before it: errors that are made after a coefficient is known do not cancel those before, because the last error
 //! has coefficients of its own.
 //!
-//! What remains is a guess: with probability 2⁻ᵐ the receiver knows m bits of Δ after all checks passed, and otherwise the
-//! session ended. So whatever a receiver does, Δ keeps its 127 bits in this sense: an attack on the hash of garbling that
+//! What remains is a guess: with probability 2⁻ᵐ all checks pass and the receiver knows m bits of Δ; otherwise the session has
+//! ended. So whatever a receiver does, Δ keeps its 127 bits in this sense: an attack on the hash of garbling that
 //! succeeds with probability ε against a uniform Δ succeeds with 2⁻ᵐ·(2ᵐ·ε) = ε. This is the leakage under which SoftSpoken proves its
 //! transfers; it replaces the lemma of Keller, Orsini and Scholl (CRYPTO 2015) whose proof failed. A new stage has a new
 //! Δ, so that guesses do not add up over stages or sessions.

@@ -61,8 +61,9 @@
 //! letters (R = 21), a scanpath of 20 letters takes 26 pairs, a quarter of what the scores of chosen scanpaths take. And a pair
 //! counts for its own scanpath, whatever the number is about. So the default limit of the key holder is half of that number, and
 //! counts the pairs of all its scanpaths together; a limit for each scanpath is for partners that follow the protocol.
-//! If a number is out of range, that alone is a bit, and so such a pair counts as well. Masked candidates that no masks make would be another such bit, for which
-//! no pair is charged; so the key holder answers them like others, and fails only when all pairs are open.
+//! If a number is out of range, that alone is a bit, and so such a pair counts as well. Whether masked
+//! candidates could come from valid masks would be another such bit, for which no pair is charged; so the key holder answers invalid
+//! ones like others, and fails only when all pairs are open.
 //!
 //! The **key holder** can return wrong minima, and so make scores wrong, or make the matrix owner's next
 //! candidates depend on values of its choice. It sees no more numbers than before, but they are of a matrix that it steers.
