@@ -27,8 +27,8 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_name = "FILE")]
     cohort: PathBuf,
 
-    /// The engine. auto chooses garbled or, if that saves much time, shares, when the comparison starts; if the other side names
-    /// one of the two, auto follows. plain protects nothing: the host sees every scanpath of the joining side
+    /// The engine. auto chooses when the comparison starts: garbled, or shares if that saves much time; if the other side names
+    /// one of the two, auto uses that. plain protects nothing: the host sees every scanpath of the joining side
     #[arg(long, value_enum, value_name = "ENGINE", default_value_t)]
     engine: EngineName,
 

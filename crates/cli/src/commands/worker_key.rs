@@ -46,6 +46,19 @@ pub(crate) fn run(args: &WorkerKeyArgs) -> Result<(), Failure> {
     let identity_file = veilpath::identity_file(args.identity.as_deref())?;
     let identity = Identity::load(&identity_file)?;
     let plan = veilpath::state_dir(args.identity.as_deref())?.agreed_plan(&args.agreement)?;
+    if args.tiles.last() > plan.tiles() {
+        return Err(Failure::input(format!(
+            "--tiles {}: this agreement has {}",
+            args.tiles,
+            units::counted(plan.tiles().into(), "tile")
+        )));
+    }
+    if args.output.exists() {
+        return Err(Failure::input(format!(
+            "{}: this file exists, and a work order is never overwritten\n  choose another name with -o",
+            args.output.display()
+        )));
+    }
     // A moment less than the longest time, which is checked by a later clock.
     let time =
         Duration::from_secs(args.hours * 3600).min(MAX_WORKER_KEY_TIME - Duration::from_secs(60));
