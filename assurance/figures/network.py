@@ -10,7 +10,7 @@ import math
 from pathlib import Path
 
 RESULTS = Path(__file__).parents[2] / "docs/results.md"
-LEFT, RIGHT, TOP, ROW, WIDTH = 130, 30, 70, 34, 720
+LEFT, RIGHT, TOP, ROW, WIDTH = 150, 30, 70, 34, 720
 # Colours that differ by lightness as well as by hue; shapes that differ without colour.
 SHAPES = ["circle", "square", "triangle"]
 

@@ -51,7 +51,7 @@ impl SessionLog {
                 "the engine plain protects nothing: the host will see every scanpath of the joining side"
             }
             Engine::Paillier(_) => {
-                "the engine paillier reveals more than lengths and scores to the host (see docs/engines.md)"
+                "the engine paillier reveals more than lengths and scores to the host (see the chapter on engines)"
             }
             Engine::Garbled | Engine::Shares => return,
         };

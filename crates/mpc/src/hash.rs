@@ -15,7 +15,7 @@
 //!
 //! (127 bits, as the lowest bit of Δ is 1): a call to AES under one of the keys meets one unknown point, not all of
 //! them. The paper proves a bound of this form for the hash in the ideal-cipher model, with terms in μ·p and (μ −
-//! 1)·q; the bound above is meant to be the larger, and to leave room for the step from the hash to garbling. Within
+//! 1)·q; the bound above is larger, which leaves room for the step from the hash to garbling. Within
 //! a session μ = 1: i counts, and each worker of a session has its own bits of i.
 //!
 //! **The largest session that the limits allow** – 2²⁸ letters on either side, all compared with all, 2⁵⁶ matrix

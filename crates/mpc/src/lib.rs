@@ -1,4 +1,4 @@
-//! Garbled circuits and oblivious transfer, for aligning two strings of which each side knows one.
+//! Garbled circuits, secret sharing and oblivious transfer, for aligning two strings of which each side knows one.
 //!
 //! | module | its job |
 //! |---|---|
@@ -7,12 +7,13 @@
 //! | [`circuit`] | gadgets and the cells of alignment matrices, the same code in the clear, garbled and evaluated |
 //! | [`wavefront`] | sweeping matrices along their anti-diagonals, in memory O(m + n) |
 //! | [`ot`] | oblivious transfer: base, correlated, random, 1 out of N, and the look-up of substitution costs |
-//! | [`alignment`] | the combination of all: sessions of two parties |
+//! | [`alignment`] | sessions of two parties by garbled circuits, which combine all of these |
+//! | [`shares`] | the same by secret sharing, and arithmetic on the results before anything is opened |
 //! | [`worker`] | parts of a session that run in parallel |
 //!
-//! Garbling is secure against **semi-honest** parties, which follow the protocol and keep what they see, with 128 bits.
+//! Garbling and sharing are secure against **semi-honest** parties, which follow the protocol and keep what they see.
 //! Transfers are secure against malicious parties too, so that a malicious evaluator does not learn the offset. [`alignment`]
-//! says who learns what, and what a malicious party of either side can do. Lengths, costs and the alphabet are public;
+//! and [`shares`] say who learns what, and what a malicious party on either side can do; [`hash`] and [`ot`] give the bounds. Lengths, costs and the alphabet are public;
 //! letters are not. The caller has to provide an encrypted and authenticated channel.
 //!
 //! Labels, offsets, seeds and letters have no `Debug` form. Offset, seeds and buffers of labels are erased when dropped. Code that handles

@@ -59,7 +59,7 @@ pub enum MergeError {
         tile: u32,
     },
     /// Tiles without a result.
-    #[error("{} of {count} tiles are missing: {}", missing.len(), first_few(missing))]
+    #[error("{} of {count} tiles missing: {}", missing.len(), first_few(missing))]
     Missing {
         /// Their numbers.
         missing: Vec<u32>,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! host                                       join
-//!  │── magic, version ──────────────────────▶│   unframed; everything after it is in the packets of `checksummed.rs`
+//!  │── magic, version ──────────────────────▶│   in frames; everything after it is also in the packets of `checksummed.rs`
 //!  │◀────────────────────── magic, version ──│
 //!  │── Hello ───────────────────────────────▶│   idle timeout, and the alphabet of this side's cohort
 //!  │◀─────────────────────────────── Hello ──│

@@ -13,7 +13,7 @@
 //! checksum is not keyed. It detects faults; it does not stop a malicious peer, which can send wrong content in valid packets.
 //!
 //! # Checksum
-//! With `step(s, w) = ((s rotated left by 29 bits) ⊕ w) · MULTIPLIER` modulo 2⁶⁴ there are eight streams; stream i from 0 starts at
+//! With `step(s, w) = ((s rotated left by 29 bits) ⊕ w) · 0x9e3779b97f4a7c15` modulo 2⁶⁴ there are eight streams; stream i from 0 starts at
 //! `step(i + 1, number)`. Numbers count packets of a direction from 0. Of every complete 64 bytes of content, stream i takes word i:
 //! `stream = step(stream, word)`. The sum starts as the length of the content and takes the eight streams in order, then the words of the
 //! rest of the content, the last one padded with zeros. Words are little-endian.

@@ -3,7 +3,7 @@
 //! | kind | length | meaning |
 //! |---|---|---|
 //! | 0 | 1 to [`MAX_FRAME`] | data, little-endian length |
-//! | 1 | 0 | keep-alive, from a side that is still computing |
+//! | 1 | 0 | keep-alive, which both sides send as long as the session lasts |
 //!
 //! A length is checked against its limit first, and data is passed on as it arrives: an announced length reserves no memory.
 //!

@@ -4,8 +4,7 @@
 //! X.509 to parse, to sign or to let expire. Each side accepts exactly the key whose fingerprint it was given, and only after
 //! the other side has signed the handshake with it.
 //!
-//! The cryptography is *ring*'s: it needs no more than the C compiler that Rust links with, on every platform that is
-//! promised. aws-lc-rs asks for more tools on some of them; the providers in pure Rust are either not yet released as
+//! The cryptography is *ring*'s: it needs no more than the C compiler that Rust links with, on every supported platform. aws-lc-rs asks for more tools on some of them; the providers in pure Rust are either not yet released as
 //! stable or need recent processors.
 //!
 //! A key is sent as SubjectPublicKeyInfo; a fingerprint is the SHA-256 hash of those bytes. The application protocol (ALPN) is

@@ -57,8 +57,8 @@
 //!
 //! # Compare with another institution
 //!
-//! Each side gives the other's fingerprint, which the two have exchanged in another way, such as by phone. The other side calls
-//! [`host`] with the same plan.
+//! Each side names the other's key by its fingerprint, which the two have exchanged in another way, such as by phone. The other
+//! side calls [`host`] with the same plan. Both return `None` if only an estimate was asked for.
 //!
 //! ```no_run
 //! use std::path::Path;

@@ -222,7 +222,7 @@ impl Writer<'_> {
         };
         let mut items = vec![
             format!("the answer above goes to {}", self.to()),
-            "both see the number of scanpaths, the metric, and how recordings became letters"
+            "both see the number of scanpaths, the metric, and how recordings were turned into letters"
                 .into(),
             own.into(),
             lengths,
@@ -319,7 +319,7 @@ impl Writer<'_> {
                 false => ("an answer is about at least", "each institution"),
             };
             items.push(format!(
-                "if both follow the protocol, {about} {} participants of {of}, also in combination with earlier answers for the same partner; a larger minimum of the partner takes precedence",
+                "if both follow the protocol, {about} {} participants of {of}, even in combination with earlier answers for the same partner; a larger minimum of the partner takes precedence",
                 policy.minimum_group()
             ));
             items.push(format!(
@@ -341,10 +341,10 @@ impl Writer<'_> {
                     true => "recordings and scanpaths stay at this institution".into(),
                     false => "the recordings stay where they are; with this engine the scanpaths of the institution that joins are sent to the one that hosts".into(),
                 },
-                "answers, with the ids or pseudonyms of both sides, are in the result file and in journals, so that an interrupted session can continue; both can be deleted after the last session".into(),
-                "counts of comparisons and answers, under keyed hashes instead of ids, enforce the limits; they should be kept as long as the partner may ask again, because without them counting starts again".into(),
+                "answers, with the ids or pseudonyms of both sides, are in the result file and, so that an interrupted session can continue, in journals; both can be deleted after the last session".into(),
+                "counts of comparisons and answers, under keyed hashes instead of ids, enforce the limits; they should be kept as long as the partner may ask again, because without them counting starts from zero".into(),
                 "the signed record contains keys, times, numbers of participants and pairs, the metric and the kind of answer, but no ids".into(),
-                "the partner stores the same about its side, and the answers".into(),
+                "the partner stores the same kinds of data".into(),
             ]),
             paragraph(format!(
                 "Retention: {}",
@@ -405,7 +405,7 @@ impl Writer<'_> {
             false => "Results about pairs of recordings, including yours, are disclosed",
         };
         let lengths = match self.plan.pad_to {
-            None => ", and how many places are in each",
+            None => ", and how many places were looked at",
             Some(_) => "",
         };
         let ids = match self.plan.pseudonyms {
@@ -413,11 +413,11 @@ impl Writer<'_> {
             false => "its id in our study",
         };
         let group = match self.publishes_groups() {
-            true => ", and the group of our study that you are in",
+            true => " and the group of our study that you are in",
             false => "",
         };
         Block::Quote(format!(
-            "We would like to compare the recording of your eye movements with recordings of {}. {stays}. {answer}. The partner also learns how many recordings we have{lengths}; for each it sees {ids}{group}. You can withdraw your consent at any time, without giving reasons and without disadvantages. Your recording is then not used in later comparisons, but results that were already disclosed cannot be taken back. Questions: {contact}.",
+            "We would like to compare the recording of your eye movements with recordings of {}. {stays}. {answer}. The partner also learns how many recordings we have. For each it sees {ids}{group}{lengths}. You can withdraw your consent at any time, without giving a reason and without any disadvantage. We will then not use your recording in later comparisons, but results that were already disclosed cannot be taken back. Questions: {contact}.",
             self.partners(),
         ))
     }

@@ -10,13 +10,14 @@ use veilpath::{CoordinatorEvent, CoordinatorOptions, Event, Identity, RelayOptio
 
 const EXAMPLES: &str = "\
 Examples:
-  veilpath coordinator --help
+  veilpath coordinator 3fa4c1d0 --listen 10.0.0.1:7072
+  veilpath coordinator 3fa4c1d0 --listen 10.0.0.1:7072 --gateway 0.0.0.0:7070
 
-`veilpath coordinator 3fa4c1d0 --listen 10.0.0.1:7072`, on the machine with the identity, serves the workers of the agreement whose \
-id starts so. They connect with `veilpath worker work-1.json --tile 17 --coordinator 10.0.0.1:7072 …` and need no files of their \
-own: the coordinator stores their halves of results, counts every pair before it is revealed, and refuses what exceeds a limit. A tile \
-whose worker dies continues on another machine. With --gateway 0.0.0.0:7070 the institution that hosts also runs its gateway here. \
-It runs until it is stopped; workers that this interrupts continue when they are run again.";
+Run it on the machine with the identity. It serves the workers of the agreement whose id starts with 3fa4c1d0. They connect with \
+`veilpath worker --coordinator` and need no files but their work order: the coordinator stores their halves of results, counts every \
+pair before it is revealed, and refuses what exceeds a limit. A tile whose worker dies continues on another machine. At the \
+institution that hosts, --gateway also runs the gateway where the workers of both institutions meet. The coordinator runs until it is \
+stopped; workers that this interrupts continue when they are run again.";
 
 /// The arguments of `coordinator`.
 #[derive(Debug, Args)]
@@ -34,7 +35,7 @@ pub(crate) struct CoordinatorArgs {
     #[arg(long, value_name = "ADDRESS")]
     gateway: Option<String>,
 
-    /// Workers at the same time
+    /// Maximum number of workers at the same time
     #[arg(long, value_name = "COUNT", default_value_t = 256, value_parser = clap::value_parser!(u64).range(1..=4096))]
     workers: u64,
 
@@ -42,7 +43,7 @@ pub(crate) struct CoordinatorArgs {
     #[arg(long, value_name = "MB", default_value_t = CoordinatorOptions::default().memory >> 20, value_parser = clap::value_parser!(u64).range(64..=1 << 20))]
     memory: u64,
 
-    /// The identity file [default: identity.pem in Veilpath's state directory, or in $VEILPATH_HOME]
+    /// The identity file [default: identity.pem in Veilpath's state folder]
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
 }

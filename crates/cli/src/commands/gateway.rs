@@ -10,12 +10,12 @@ use veilpath::RelayOptions;
 
 const EXAMPLES: &str = "\
 Examples:
-  veilpath gateway --help
+  veilpath gateway 3fa4c1d0 --listen 0.0.0.0:7070
 
-`veilpath gateway 3fa4c1d0 --listen 0.0.0.0:7070` serves the agreement whose id starts with 3fa4c1d0. Workers of both institutions connect to \
-it, with `veilpath worker work-1.json --tile 17 --gateway host.example:7070`, and those with the same tile are connected. It \
-checks the worker key of each. The connection is encrypted between the two workers: the gateway has no key and copies bytes. It \
-runs until it is stopped; sessions that this interrupts continue when both workers run again.";
+This serves the agreement whose id starts with 3fa4c1d0. Workers of both institutions connect to it with `veilpath worker --gateway`, \
+and it connects the two that have the same tile. It checks the worker key of each. The connection is encrypted between the two \
+workers: the gateway has no key and copies bytes. It runs until it is stopped; sessions that this interrupts continue when both \
+workers run again.";
 
 /// The arguments of `gateway`.
 #[derive(Debug, Args)]
@@ -33,11 +33,11 @@ pub(crate) struct GatewayArgs {
     #[arg(long, value_name = "COUNT", default_value_t = 256, value_parser = clap::value_parser!(u64).range(1..=4096))]
     sessions: u64,
 
-    /// End a session on which nothing was sent for this long, in seconds
+    /// End a session on which nothing was sent for this long
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
 
-    /// The identity file, needed only without a home directory: the state directory is then beside it
+    /// The identity file, needed only if there is no home directory; the state folder is then the one that it is in
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
 }

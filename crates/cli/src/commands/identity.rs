@@ -15,7 +15,11 @@ Examples:
 
 The fingerprint identifies this machine's key. Exchange fingerprints with the other institution by phone, with someone whose \
 voice you recognise: `veilpath host` and `veilpath join` accept only the peers whose fingerprints they are given. The private \
-key never leaves the file, which only you can read.";
+key never leaves the file, which only you can read.
+
+The file is in Veilpath's state folder, with journals, counts of comparisons and the record. The environment variable VEILPATH_HOME \
+names this folder; the default is ~/.local/state/veilpath on Linux, ~/Library/Application Support/veilpath on macOS and \
+%LOCALAPPDATA%\\veilpath on Windows.";
 
 /// The arguments of `identity`.
 #[derive(Debug, Args)]
@@ -25,7 +29,7 @@ pub(crate) struct IdentityArgs {
     #[arg(long)]
     show: bool,
 
-    /// The identity file [default: identity.pem in Veilpath's state directory, or in $VEILPATH_HOME]
+    /// The identity file [default: identity.pem in Veilpath's state folder]
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
 }

@@ -28,7 +28,7 @@ pub(crate) struct PeersArgs {
     #[command(subcommand)]
     action: Option<Action>,
 
-    /// The identity file, needed only without a home directory: the state directory is then beside it
+    /// The identity file, needed only if there is no home directory; the state folder is then the one that it is in
     #[arg(long, value_name = "FILE", global = true)]
     identity: Option<PathBuf>,
 }

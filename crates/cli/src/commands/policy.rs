@@ -19,7 +19,7 @@ const EXAMPLES: &str = "\
 Examples:
   veilpath policy init -o policy.toml
 
-`veilpath host` and `veilpath join` read the file that --policy names, or policy.toml in Veilpath's state directory, and refuse \
+`veilpath host` and `veilpath join` read the file that --policy names, or policy.toml in Veilpath's state folder, and refuse \
 every plan that it does not allow before they send anything.";
 
 const CHECK_HELP: &str = "\
@@ -70,12 +70,12 @@ enum Action {
 
 #[derive(Debug, Args)]
 struct InitArgs {
-    /// The file to write, which must not exist yet [default: policy.toml in Veilpath's state directory, where `host` and `join`
+    /// The file to write, which must not exist yet [default: policy.toml in Veilpath's state folder, where `host` and `join`
     /// look for it]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// The identity file, needed only without a home directory: the state directory is then beside it
+    /// The identity file, needed only if there is no home directory; the state folder is then the one that it is in
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
 }
@@ -134,7 +134,7 @@ struct WithdrawArgs {
     #[arg(long)]
     yes: bool,
 
-    /// The identity file [default: identity.pem in Veilpath's state directory, or in $VEILPATH_HOME]
+    /// The identity file [default: identity.pem in Veilpath's state folder]
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
 }
@@ -142,7 +142,7 @@ struct WithdrawArgs {
 /// The options of `host` and `join` that a policy is about.
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {
-    /// The policy [default: policy.toml in Veilpath's state directory]
+    /// The policy [default: policy.toml in Veilpath's state folder]
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
 
@@ -161,7 +161,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "COUNT")]
     pub(crate) limit_per_scanpath: Option<u64>,
 
-    /// The identity file, needed only without a home directory: the state directory is then beside it
+    /// The identity file, needed only if there is no home directory; the state folder is then the one that it is in
     #[arg(long, value_name = "FILE")]
     pub(crate) identity: Option<PathBuf>,
 
@@ -281,7 +281,7 @@ fn withdraw(args: &WithdrawArgs) -> Result<(), Failure> {
     match withdrawn.unknown.len() as u64 {
         0 => Ok(()),
         unknown => Err(Failure::input(format!(
-            "{} in no answer about groups for this partner, so there is nothing to withdraw\n  check the spelling; leave them out of later cohorts",
+            "{} not in any answer about groups for this partner, so there is nothing to withdraw\n  check the spelling; leave them out of later cohorts",
             match unknown {
                 1 => "one of these participants was".to_string(),
                 many => format!("{many} of these participants were"),

@@ -15,8 +15,8 @@ Examples:
   veilpath record
 
 Every session has two lines in the record: the intent, which both sides sign before any result is revealed, and the completion. \
-A session that was interrupted has only the first. `veilpath record` prints the lines as CSV, with times in UTC. `comparison` is \
-its id in `veilpath results`, and `to` says who learned the answer.";
+A session that was interrupted has only the first, and so has a plan whose tiles workers compute. `veilpath record` prints the lines \
+as CSV, with times in UTC. `comparison` is the id in `veilpath results`, and `to` says who learned the answer.";
 
 const VERIFY_HELP: &str = "\
 Checks the hash chain, the owner's signature of every line, and both sides' signatures of every step. The first line that was \
@@ -25,7 +25,7 @@ see `veilpath record compare --help`.";
 
 const COMPARE_HELP: &str = "\
 Both sides sign every step and keep both signatures. A step that only one record has was cut off from the other, or the \
-connection broke while it was being signed. The record is the file record.jsonl in Veilpath's state directory; it contains no ids. \
+connection broke while it was being signed. The record is the file record.jsonl in Veilpath's state folder; it contains no ids. \
 Ask the partner for its file, and run for example `veilpath record compare record.jsonl partner.jsonl`.";
 
 /// The arguments of `record`.
@@ -35,7 +35,7 @@ pub(crate) struct RecordArgs {
     #[command(subcommand)]
     action: Option<Action>,
 
-    /// The identity file [default: identity.pem in Veilpath's state directory, or in $VEILPATH_HOME]
+    /// The identity file [default: identity.pem in Veilpath's state folder]
     #[arg(long, value_name = "FILE", global = true)]
     identity: Option<PathBuf>,
 }
@@ -161,7 +161,7 @@ fn compare(args: &CompareArgs) -> Result<(), Failure> {
         &args.theirs,
     ));
     Err(Failure::input(format!(
-        "{} only in one of the two records{}\n  lines were cut off, or the connection broke while a step was being signed",
+        "{} in only one of the two records{}\n  lines were cut off, or the connection broke while a step was being signed",
         match all.len() {
             1 => "one step is".to_string(),
             count => format!("{count} steps are"),

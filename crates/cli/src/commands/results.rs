@@ -29,7 +29,7 @@ pub(crate) struct ResultsArgs {
     #[arg(long, value_name = "HOST,JOIN", value_parser = names, requires = "id")]
     names: Option<[String; 2]>,
 
-    /// The identity file, needed only without a home directory: the state directory is then beside it
+    /// The identity file, needed only if there is no home directory; the state folder is then the one that it is in
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
 

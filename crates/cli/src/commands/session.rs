@@ -27,8 +27,8 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_name = "FILE")]
     cohort: PathBuf,
 
-    /// The engine. auto chooses garbled or, if that saves much time, shares, when the comparison starts; if the other side names
-    /// one of the two, auto follows. plain protects nothing: the host sees every scanpath of the joining side
+    /// The engine. auto chooses when the comparison starts: garbled, or shares if that saves much time; if the other side names
+    /// one of the two, auto uses that. plain protects nothing: the host sees every scanpath of the joining side
     #[arg(long, value_enum, value_name = "ENGINE", default_value_t)]
     engine: EngineName,
 
@@ -89,7 +89,7 @@ pub(crate) struct SessionArgs {
     minimum_group: u32,
 
     /// The policy file, which says what may leave this institution; a plan that it does not allow is refused before anything is
-    /// sent [default: policy.toml in Veilpath's state directory, if it exists]
+    /// sent [default: policy.toml in Veilpath's state folder, if it exists]
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
 
@@ -101,7 +101,7 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_name = "MB", default_value_t = DEFAULT_MEMORY >> 20, value_parser = clap::value_parser!(u64).range(64..=1 << 20))]
     memory: u64,
 
-    /// The identity file [default: identity.pem in Veilpath's state directory, or in $VEILPATH_HOME]
+    /// The identity file [default: identity.pem in Veilpath's state folder]
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
 

@@ -33,7 +33,7 @@ pub(crate) struct UiArgs {
     #[arg(long)]
     no_browser: bool,
 
-    /// The identity file [default: identity.pem in Veilpath's state directory, or in $VEILPATH_HOME]
+    /// The identity file [default: identity.pem in Veilpath's state folder]
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
 }

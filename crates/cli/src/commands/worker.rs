@@ -12,14 +12,15 @@ use veilpath::{DEFAULT_MEMORY, Peer, WorkOptions, WorkOrder, WorkRecords};
 
 const EXAMPLES: &str = "\
 Examples:
-  veilpath worker --help
+  veilpath worker work-1.json --tile 17 --coordinator 10.0.0.1:7072 --gateway host.example:7070 -o tile-17.json
+  veilpath worker work-1.json --tile 17 --listen 0.0.0.0:7070 -o tile-17.json
+  veilpath worker work-1.json --tile 17 --connect host.example:7070 -o tile-17.json
 
-`veilpath worker work-1.json --tile 17 --listen 0.0.0.0:7070 -o tile-17.json` at the institution that hosted the agreement, and \
-`veilpath worker work-1.json --tile 17 --connect host.example:7070 -o tile-17.json` at the other, compute tile 17. If either is \
-interrupted, run both again: the same results are revealed again, and nothing counts twice. With --coordinator ADDRESS the \
-institution's `veilpath coordinator` counts pairs and stores what is needed to continue on another machine; without it, all workers of an \
-institution use the same state directory (VEILPATH_HOME). With --gateway ADDRESS both meet at `veilpath gateway`. `veilpath merge` combines \
-the results of all tiles.";
+The first example is for both institutions: each worker uses the `veilpath coordinator` of its own institution, which counts pairs and \
+stores what is needed to continue on another machine, and both meet at the gateway of the institution that hosts. In the other two, \
+the worker of the institution that hosts listens and the other connects to it; without --coordinator, all workers of an institution \
+use the same state folder (VEILPATH_HOME). If either worker is interrupted, run both again: the same results are revealed again, and \
+nothing counts twice. `veilpath merge` combines the results of all tiles.";
 
 /// The arguments of `worker`.
 #[derive(Debug, Args)]
@@ -46,7 +47,7 @@ pub(crate) struct WorkerArgs {
     #[arg(long, value_name = "ADDRESS")]
     gateway: Option<String>,
 
-    /// The coordinator of this institution [default: count in the state directory]
+    /// The coordinator of this institution [default: none; pairs are counted in the state folder]
     #[arg(long, value_name = "ADDRESS")]
     coordinator: Option<String>,
 
@@ -101,7 +102,7 @@ pub(crate) fn run(args: &WorkerArgs) -> Result<(), Failure> {
         };
         let Some(address) = args.gateway.as_ref().or(direct.as_ref()) else {
             return Err(Failure::input(
-                "workers of the side that hosted the agreement --listen, and those of the other side --connect",
+                "workers of the side that hosted the agreement need --listen, those of the other side --connect",
             ));
         };
         let completed = veilpath::work(&order, args.tile, address, &options, &log)?;

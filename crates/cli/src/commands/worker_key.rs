@@ -5,16 +5,16 @@ use crate::messages;
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
-use veilpath::{Identity, MAX_WORKER_KEY_TIME, TileRange, WorkOrder};
+use veilpath::{Identity, MAX_WORKER_KEY_TIME, TileRange, WorkOrder, units};
 
 const EXAMPLES: &str = "\
 Examples:
-  veilpath worker-key --help
+  veilpath worker-key 3fa4c1d0 --tiles 1-100 --hours 24 -o work-1.json
 
-`veilpath host` and `veilpath join` with --tiles COUNT agree on a plan with COUNT tiles, and print the id of the agreement. Then \
-`veilpath worker-key 3fa4c1d0 --tiles 1-100 --hours 24 -o work-1.json` makes a key for tiles 1 to 100. The file has the key, its \
-certificate, the plan, and this side's scanpaths in these tiles: give it to one machine, and keep it as secret as the cohort. The \
-key opens nothing but sessions about these tiles, until it expires. `veilpath worker` computes with it.";
+`veilpath host` and `veilpath join` with --tiles COUNT agree on a plan with COUNT tiles, and print the id of the agreement, here one \
+that starts with 3fa4c1d0. The work order that this command writes contains a key for tiles 1 to 100, its certificate, the plan, and \
+this side's scanpaths in these tiles: give it to one machine, and keep it as secret as the cohort. Until it expires, the key opens \
+sessions about these tiles and nothing else. `veilpath worker` computes with it.";
 
 /// The arguments of `worker-key`.
 #[derive(Debug, Args)]
@@ -36,7 +36,7 @@ pub(crate) struct WorkerKeyArgs {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// The identity file [default: identity.pem in Veilpath's state directory, or in $VEILPATH_HOME]
+    /// The identity file [default: identity.pem in Veilpath's state folder]
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
 }
@@ -46,16 +46,29 @@ pub(crate) fn run(args: &WorkerKeyArgs) -> Result<(), Failure> {
     let identity_file = veilpath::identity_file(args.identity.as_deref())?;
     let identity = Identity::load(&identity_file)?;
     let plan = veilpath::state_dir(args.identity.as_deref())?.agreed_plan(&args.agreement)?;
+    if args.tiles.last() > plan.tiles() {
+        return Err(Failure::input(format!(
+            "--tiles {}: this agreement has {}",
+            args.tiles,
+            units::counted(plan.tiles().into(), "tile")
+        )));
+    }
+    if args.output.exists() {
+        return Err(Failure::input(format!(
+            "{}: this file exists, and a work order is never overwritten\n  choose another name with -o",
+            args.output.display()
+        )));
+    }
     // A moment less than the longest time, which is checked by a later clock.
     let time =
         Duration::from_secs(args.hours * 3600).min(MAX_WORKER_KEY_TIME - Duration::from_secs(60));
     let order = WorkOrder::new(&identity, &plan, args.tiles, veilpath::now() + time)?;
     order.save(&args.output)?;
     messages::info(&format!(
-        "a key for tiles {} of {}, valid for {} hours, in {}\n",
+        "a key for tiles {} of {}, valid for {}, in {}\n",
         args.tiles,
         plan.tiles(),
-        args.hours,
+        units::counted(args.hours, "hour"),
         args.output.display()
     ));
     Ok(())

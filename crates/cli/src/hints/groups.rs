@@ -8,7 +8,7 @@ pub(super) const ADD_GROUPS: &str =
     "add a column `group` to the cohort file, or encode the gaze files again with --groups FILE";
 
 /// What to ask for instead of results of pairs.
-pub(super) const ASK_ABOUT_GROUPS: &str = "--reveal mean, or another answer about groups, says nothing about single pairs and, with garbled and shares, counts no comparisons";
+pub(super) const ASK_ABOUT_GROUPS: &str = "--reveal mean, or another answer about groups, says nothing about single pairs and, with garbled and shares, does not count towards this limit";
 
 /// Advice for options that a session cannot run with.
 pub(super) fn usage(error: &UsageError) -> Option<&'static str> {

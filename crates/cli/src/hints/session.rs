@@ -100,7 +100,7 @@ fn hint(error: &SessionError) -> Option<String> {
                 "move the file away; the next session with the same plan writes it again"
             }
             FileProblem::BrokenRecord { .. } => {
-                "find out who changed it; keep it as it is, move it away if sessions must go on, and compare a backup with the partner's copy: `veilpath record compare`"
+                "find out who changed it, and compare a backup with the partner's copy (`veilpath record compare`); if sessions must go on, move the file away unchanged"
             }
             FileProblem::RecordTooLarge => "move it to an archive; a new record starts then",
             FileProblem::NoResults => {
@@ -208,7 +208,7 @@ fn network_hint(error: &NetworkError) -> Option<&'static str> {
             Some("check the spelling; a numeric address works as well, as in 192.0.2.7:7070")
         }
         NetworkError::Unreachable { .. } => Some(
-            "is `veilpath host` (with --relay: `veilpath relay`) running there, and does the firewall allow the connection?",
+            "is `veilpath host` (or the relay, gateway or coordinator) running there, and does the firewall allow the connection?",
         ),
         NetworkError::NoPeer(_) => Some(
             "is its command running, with the same --relay if one is used, and does each side name the other with --peer?",

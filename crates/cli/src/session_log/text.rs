@@ -90,7 +90,7 @@ pub(super) fn finished(name: Option<&str>, completed: &CompletedSession, summary
         note(
             name,
             &format!(
-                "a scanpath of this side is now part of {} agreements with this peer (other metrics, thresholds or cohorts); together their results reveal more than each does (see docs/sessions.md)",
+                "a scanpath of this side is now part of {} agreements with this peer (other metrics, thresholds or cohorts); together their results reveal more than each does (see the chapter on sessions)",
                 completed.max_agreements
             ),
         );

@@ -122,6 +122,9 @@ fn run(folder: &Folder, line: &str) {
     }
 }
 
+/// Commands for the workers of an agreement on tiles.
+const NEED_AN_AGREEMENT: [&str; 4] = ["coordinator", "gateway", "worker", "worker-key"];
+
 /// Commands that measure for long.
 const LONG: [&str; 5] = [
     "bench cell",
@@ -137,7 +140,8 @@ fn every_example_runs() {
     let mut ran = 0;
     for command in COMMANDS {
         // These run below.
-        if ["host", "join", "relay", "ui"].contains(&command) || LONG.contains(&command) {
+        let elsewhere = ["host", "join", "relay", "ui"].contains(&command);
+        if elsewhere || NEED_AN_AGREEMENT.contains(&command) || LONG.contains(&command) {
             continue;
         }
         for line in examples(&folder, command) {
@@ -146,6 +150,20 @@ fn every_example_runs() {
         }
     }
     assert!(ran > 20, "{ran}");
+}
+
+/// Without an agreement they fail, but not because of their options. `coordinator.rs` runs these commands.
+#[test]
+fn the_examples_of_workers_have_valid_options() {
+    let folder = Folder::new();
+    for command in NEED_AN_AGREEMENT {
+        for line in examples(&folder, command) {
+            let words = words(&line);
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let message = folder.run(&words).refused();
+            assert!(!message.contains("Usage:"), "{line}: {message}");
+        }
+    }
 }
 
 #[test]

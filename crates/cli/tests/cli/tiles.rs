@@ -63,7 +63,7 @@ fn what_are_not_all_tiles_of_one_plan_is_refused() {
     for (files, words) in [
         (
             "tile-1.json tile-2.json tile-4.json",
-            "1 of 4 tiles are missing: 3",
+            "1 of 4 tiles missing: 3",
         ),
         (
             "tile-1.json third.json",
@@ -194,6 +194,11 @@ fn workers_compute_tiles_with_keys_of_their_own() {
             &ids[0][..12]
         );
         start(side, &call).end().ok();
+        let again = start(side, &call).end().refused();
+        assert!(again.contains("never overwritten"), "{again}");
+        let beyond = call.replace("1-2", "2-3").replace(".order", ".other");
+        let beyond = start(side, &beyond).end().refused();
+        assert!(beyond.contains("this agreement has 2 tiles"), "{beyond}");
         // Only the order goes to the worker, not the key.
         let home = pair.folder.path().join(name);
         std::fs::rename(home.join("identity.pem"), home.join("away.pem")).unwrap();

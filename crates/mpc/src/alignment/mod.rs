@@ -54,12 +54,12 @@
 //!
 //! # Who learns what
 //!
-//! If both follow the protocol, with 128 bits: both learn the shapes, and the side that an output is revealed to
-//! learns it. The garbler sees the evaluator's bits only as corrections under streams that it does not have. The
+//! If both follow the protocol: both learn the shapes (how many strings there are, and how long each is), and the side that
+//! an output is revealed to learns it. The garbler sees the evaluator's bits only as corrections under streams that it does not have. The
 //! evaluator sees entries that are masked by the garbler's share or encrypted under keys that it does not have, one
 //! label per wire, and tables. All of this can be simulated from the party's own input, the shapes and the outputs.
 //!
-//! **A malicious evaluator** learns nothing about Δ or a second label of any wire: the transfers are checked before
+//! **A malicious evaluator** learns nothing about Δ that it did not guess, and no second label of a wire: the transfers are checked before
 //! anything that uses them is sent ([`crate::ot::correlated`]). It commits to one letter per column. But the shares of the costs
 //! that it enters are not authenticated: it can add bits of its choice to the looked-up input of any cell, and so
 //! evaluate the alignment with other costs in cells of its choice. It can also change the output that the garbler learns.

@@ -15,7 +15,8 @@
 //! name).
 //!
 //! # What is proven
-//! With 128 bits, in the random oracle and ideal cipher models, and if the gap Diffie–Hellman problem is hard on Curve25519:
+//! If SHA-256 and SHA-512 are random oracles, AES-128 is an ideal cipher, and the gap Diffie–Hellman problem is hard in
+//! Ristretto255, the prime-order group over Curve25519:
 //!
 //! - **Against a malicious receiver** (the evaluator, or either side of `shares`), [`base`], [`correlated`], [`random`],
 //!   [`pads`] and [`letters`] give it one label of each wire, one pad of each transfer and one key of each letter, and nothing about Δ

@@ -39,9 +39,9 @@
 //! has guessed, and so is known to it. With W = Σ Xʲ·(w_j ⊕ e_j) and r = Σ u_j·Xʲ, Q = W ⊕ r·Δ and P_z = H(W ⊕ (z ⊕ r)·Δ, i). For
 //! z ≠ r the polynomial y = z ⊕ r is not zero, and different z have different y. So the pads z ≠ r of transfer i
 //! are the answers to the queries (W, y, i), and all are indistinguishable from uniform blocks given everything that the
-//! receiver has. The bound holds for any W of the attacker's choice. m' guessed bits of Δ raise the first term by 2^m', but
+//! receiver has. The bound holds for any W of the attacker's choice. m' guessed bits of Δ raise the first term by a factor of 2^m', but
 //! such a guess succeeds with probability 2⁻ᵐ' and ends the session otherwise, so the bound is as it was. With m = 5,
-//! 2⁴⁰ transfers and 2⁸⁰ calls to AES the advantage is below 2⁻⁴¹. The sender receives only x ⊕ r, in which r is uniform.
+//! 2⁷⁰ transfers (more than the largest session has) and 2⁸⁰ calls to AES the advantage is below 2⁻⁴¹. The sender receives only x ⊕ r, in which r is uniform.
 //!
 //! No branch or address depends on blocks, choices or pads.
 

@@ -20,15 +20,15 @@
 //! | `seeds`, `lookup`, `line_lookup`, `letters` | substitution costs of letters that neither side shows: trees of seeds, one for each letter or for several lines |
 //! | `unit`, `bits`, `cells`, `couplings`, `group` | matrices that advance together by anti-diagonals |
 //! | `runs`, `sets` | what needs no recurrence: diagonal runs, and sums and maxima over letters |
-//! | `portions` | how many of them |
+//! | `portions` | how many matrices advance at once |
 //! | `recurrence`, `outputs` | what a cell is and costs; from the last lines of matrices to halves of outputs |
-//! | `session` | the whole of it |
+//! | `session` | a session of two parties, from letters to halves of outputs |
 //! | `arithmetic` | what is computed on results before anything is opened |
 //! | `costs`, `list_costs` | what it will cost, for estimates |
 //!
 //! # Who learns what
-//! If both follow the protocol: both learn the shapes, and nothing else until outputs are opened (by the caller, who has this
-//! side's halves). **Simulator.** Everything that a side receives is one of these:
+//! If both follow the protocol: both learn the shapes (how many strings there are, and how long each is), and nothing else until
+//! the caller opens outputs, of which each side has a half. **Simulator.** Everything that a side receives is one of these:
 //!
 //! - messages of [`crate::ot::correlated`], which that module simulates;
 //! - a bit or index plus a random choice u that this side, as the sender of the transfer, has no information about: uniform;
@@ -45,7 +45,7 @@
 //! scanpath goes into them as a factor only, and their sizes depend on the alphabet and on lengths, not on what occurs in a scanpath.
 //!
 //! **A malicious party** on either side learns nothing about an offset: transfers are checked ([`crate::ot::correlated`]). But
-//! nothing authenticates shares: it can put whatever it likes into any product or comparison, in any cell, and so change the
+//! nothing authenticates shares: it can put any value into any product or comparison, in any cell, and so change the
 //! function that is computed, and with it the outputs of both sides. As with garbled circuits, it learns one output
 //! of the agreed size per comparison and nothing before both halves exist; but here *either* side can change
 //! every gate, where a malicious evaluator of a garbled circuit can only change looked-up costs.

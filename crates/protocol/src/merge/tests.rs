@@ -87,7 +87,7 @@ fn what_is_not_all_tiles_of_one_plan_is_refused() {
             count: 4
         }
     );
-    assert_eq!(missing.to_string(), "2 of 4 tiles are missing: 1, 3");
+    assert_eq!(missing.to_string(), "2 of 4 tiles missing: 1, 3");
     let other = |field| MergeError::OtherPlan { outcome: 3, field };
     let plan = |outcome: &mut Outcome| outcome.tile.as_mut().unwrap().plan.replace_range(..2, "00");
     assert_eq!(refused(&|tiles| plan(&mut tiles[3])), other("the plan"));

@@ -9,9 +9,9 @@
 //! ```
 //!
 //! The relay has no key and authenticates nobody. It sees when two sides meet, their addresses, and how many bytes they
-//! exchange. The token is a hash of both fingerprints: someone who knows both can recognise it, and can wait with it; what this
-//! gets is a TLS handshake that fails, after which both sides meet again, those of addresses with the fewest clients first. TLS 1.3 encrypts
-//! the keys of both sides.
+//! exchange. The token is a hash of both fingerprints: someone who knows both can recognise it, and can wait with it. All that
+//! this achieves is a TLS handshake that fails; then both sides meet again, clients of addresses with the fewest clients first. TLS 1.3
+//! encrypts the keys of both sides.
 //!
 //! Everything is bounded ([`RelayOptions`], `rendezvous.rs`): connections that have not sent their greeting, those that wait,
 //! those that are connected, and how long each may last.
@@ -20,7 +20,7 @@
 //! A side sends 41 bytes: `VPRELAY`, the version 1, its role (0 host, 1 join), and a token of 32 bytes, the SHA-256 hash of
 //! `veilpath relay token 1`, the host's fingerprint and the joining side's. The relay answers with single bytes: 1 (ping), to which the
 //! side answers 1 within 5 s; 2 (start); 16 (full), 17 (not served here) or 18 (another version), after which it closes. The first is a
-//! ping or a refusal. After start everything goes to and comes from the other side. A side that sends anything else before is disconnected.
+//! ping or a refusal. After start everything goes to and comes from the other side. A side that sends anything else before start is disconnected.
 
 mod client;
 mod copy;

@@ -7,8 +7,8 @@
 //! | is connected | see `copy.rs` | `connections` pairs |
 //!
 //! One client too many evicts the oldest one in its state of the address that has the most. Clients with the same token are
-//! connected in the order in which they came, but first those of addresses that have the fewest of them: who waits many times in
-//! place of another keeps nobody apart. A connection may last long, so where anybody may meet, one address takes part in at most half
+//! connected in the order in which they came, but first those of addresses that have the fewest of them: a client that
+//! waits many times with another's token cannot keep the two sides apart. A connection may last long, so where anybody may meet, one address takes part in at most half
 //! of them.
 
 use super::{BadGreeting, Greeting, GreetingForm, PONG, Reply, Token};

@@ -10,7 +10,8 @@
 //!
 //! Masny and Rindal, "Endemic oblivious transfer" (CCS 2019), with one B for all transfers. H hashes to the group and K
 //! to a key; both cover B and the index of the transfer, because a batch whose hashes do not is malleable (McQuoid, Rosulek
-//! and Roy, "Batching base oblivious transfers", ASIACRYPT 2021). H and K are modelled as random oracles.
+//! and Roy, "Batching base oblivious transfers", ASIACRYPT 2021). H (SHA-512, mapped to the group) and K (SHA-256) are modelled as
+//! random oracles.
 //!
 //! # Malicious receivers
 //! Of the two queries H(B, i, 0, Rᵢ,₁) and H(B, i, 1, Rᵢ,₀), the later one is made when both points are known. Its

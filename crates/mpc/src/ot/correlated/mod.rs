@@ -26,7 +26,8 @@
 //! # Malicious senders
 //! The sender sees each uᵢ only under the stream of the seed that it does not have, whatever Δ it chose. The sum of the
 //! choices in a proof is masked by a block of transfers that has no other use; the sums of the rows follow from it and from what the
-//! sender knows. So it learns nothing about x. Base transfers hide nothing less from a malicious sender ([`super::base`]).
+//! sender knows. So it learns nothing about x. In the base transfers it is the receiver, and
+//! they are secure against a malicious one ([`super::base`]).
 //!
 //! # Malicious receivers
 //! A receiver can deviate in three places.
@@ -42,7 +43,7 @@
 //!   before all coefficients, and a difference in it alone is seen for certain.) With k ≥ 4 there are fewer than 2⁹ pairs of trees. So
 //!   a batch in which d trees differ from the others passes only if the receiver guessed k·d bits of Δ, with probability
 //!   2⁻ᵏᵈ (plus 2⁻¹¹⁹); having guessed them, it learns nothing new.
-//! - **Swaps.** Every bit is the choice of some x. They come after the check, and nothing is proved about them.
+//! - **Swaps.** Whatever bits it sends are a valid choice of some x. They come after the check, which does not cover them.
 //!
 //! The coefficients χ come from a hash of the base transfers, of the message about the seed trees, and of all corrections and
 //! proofs of this worker so far (Fiat and Shamir; the paper has the sender draw them), so the check needs no round trip. A
@@ -50,8 +51,8 @@
 //! the chunks before it: errors that are made after a coefficient is known do not cancel those before, because the last error
 //! has coefficients of its own.
 //!
-//! What remains is a guess: with probability 2⁻ᵐ the receiver knows m bits of Δ after all checks passed, and otherwise the
-//! session ended. So whatever a receiver does, Δ keeps its 127 bits in this sense: an attack on the hash of garbling that
+//! What remains is a guess: with probability 2⁻ᵐ all checks pass and the receiver knows m bits of Δ; otherwise the session has
+//! ended. So whatever a receiver does, Δ keeps its 127 bits in this sense: an attack on the hash of garbling that
 //! succeeds with probability ε against a uniform Δ succeeds with 2⁻ᵐ·(2ᵐ·ε) = ε. This is the leakage under which SoftSpoken proves its
 //! transfers; it replaces the lemma of Keller, Orsini and Scholl (CRYPTO 2015) whose proof failed. A new stage has a new
 //! Δ, so that guesses do not add up over stages or sessions.
@@ -59,7 +60,8 @@
 //! **A check that fails tells the receiver that its guess was wrong**, and nothing else: there is one answer for all trees, or
 //! for a batch. The offset of which it learned this is not used again, with one exception: workers share it, and each of them
 //! can be refused a guess of k bits or more before all have stopped. What they send meanwhile is for an offset of which the
-//! receiver can exclude one value in 2ᵏ per worker, and so less than log₂(16/15)·32 ≈ 3 bits with k = 4 and 32 workers.
+//! receiver can exclude one value in 2ᵏ per worker, and so less than log₂(16/15)·32 ≈ 3 bits with k = 4 and 32 workers, or one bit with the
+//! eight workers of the engine `garbled`.
 //!
 //! **The labels are used as they are**, correlated by Δ, and the receiver can choose its t. What is built on them needs a hash
 //! that is circular correlation robust for such labels, with a tweak per use: garbling uses [`crate::hash`], whose bound

@@ -34,8 +34,8 @@
 //!
 //! # Assumption
 //! Both parties follow the protocol and keep what they see (semi-honest). AES-128 is an ideal cipher as far as half
-//! gates need it (`veilpath_mpc::hash` gives the bound in numbers), SHA-256 is a random oracle for the keys of
-//! letters, and the gap Diffie–Hellman problem on Curve25519 is hard. Transfers hold against malicious parties too
+//! gates need it (`veilpath_mpc::hash` gives the bound in numbers), SHA-256 and SHA-512 are random oracles for transfers and
+//! the keys of letters, and the gap Diffie–Hellman problem is hard in Ristretto255. Transfers hold against malicious parties too
 //! (`veilpath_mpc::ot`). But a malicious garbler could garble another circuit, and a malicious evaluator could change
 //! looked-up costs and outputs (`veilpath_mpc::alignment`).
 //!

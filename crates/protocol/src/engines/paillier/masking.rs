@@ -21,7 +21,7 @@
 //! below 2^(r₁+r₂+bx+1). δ₂ is uniform over 2^(r₂+r₁+bx+2+σ) numbers, so the two views are within 2^−(σ+1) of each other.
 //! A session has S candidate sets, and distances add up, so **σ = 40 + ⌈log₂ S⌉: all sets of a session together are within
 //! 2⁻⁴¹**, whatever its size. Both sides know S from the lengths. The largest session (2²⁸ letters on each side, so at most
-//! 2⁵⁶ cells and 2⁵⁷ sets) has σ = 97 and values of x + 164 bits, which fit every key.
+//! 2⁵⁶ cells and 2⁵⁷ sets) has σ = 97 and values of bx + 164 bits, which fit every key.
 //!
 //! r₁ and r₂ have no part in this. ρ₁·ρ₂ hides how large the differences are only roughly, whatever its length: a uniform
 //! number is most likely close to the end of its range. 32 bits each leave room for as many cells in a ciphertext as 40 bits

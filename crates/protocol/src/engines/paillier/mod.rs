@@ -48,7 +48,8 @@
 //! # Assumption
 //! Both are semi-honest. Then what the matrix owner sees is hidden by the decisional composite residuosity assumption
 //! for keys of κ bits, and what the key holder sees beyond the ratios above is hidden up to 2⁻⁴⁰ for a whole session, whatever
-//! its size (`masking.rs`; the randomness of ciphertexts adds less than 2⁻⁴⁰, `RandomizerTable`).
+//! its size: up to 2⁻⁴¹ by the masks (`masking.rs`), and up to 2⁻⁴¹ by the randomness of ciphertexts (`RandomizerTable`, for
+//! keys of random primes).
 //!
 //! # A side that cheats
 //! The **matrix owner** can have a number of its choice decrypted as the "result" of each pair: any function of the key holder's
@@ -60,11 +61,13 @@
 //! letters (R = 21), a scanpath of 20 letters takes 26 pairs, a quarter of what the scores of chosen scanpaths take. And a pair
 //! counts for its own scanpath, whatever the number is about. So the default limit of the key holder is half of that number, and
 //! counts the pairs of all its scanpaths together; a limit for each scanpath is for partners that follow the protocol.
-//! If a number is out of range, that alone is a bit, and so such a pair counts as well. Masked candidates that no masks make would be another such bit, for which
-//! no pair is charged; so the key holder answers them like others, and fails only when all pairs are open.
+//! If a number is out of range, that alone is a bit, and so such a pair counts as well. Whether masked
+//! candidates could come from valid masks would be another such bit, for which no pair is charged; so the key holder answers invalid
+//! ones like others, and fails only when all pairs are open.
 //!
-//! The **key holder** can return wrong minima, and so make scores wrong, or the matrix owner's next candidates depend
-//! on what it likes. It sees no more numbers than before, but of a matrix that it steers. Nothing here bounds what that tells.
+//! The **key holder** can return wrong minima, and so make scores wrong, or make the matrix owner's next
+//! candidates depend on values of its choice. It sees no more numbers than before, but they are of a matrix that it steers.
+//! Nothing here bounds what they reveal.
 //!
 //! # Charging
 //! Each side tells its records ([`PairStore`](crate::PairStore)) of a pair before the first message from which the other side could

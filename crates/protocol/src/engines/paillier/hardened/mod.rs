@@ -4,9 +4,9 @@
 //! this variant the matrix owner sends, in an order π that it draws for each cell,
 //!
 //! - for every two candidates y_i, y_j with i < j the number `ρ·d + r` with `d = w·(y_i − y_j) + π(i) − π(j)`, each with its own ρ and
-//!   its own r from 0 to ρ − 1, where w is the number of candidates. d is never 0: of equal candidates the one that comes
-//!   first before π is the less, so that a tie looks like any other outcome, and all w! orders are equally likely whatever
-//!   the candidates;
+//!   its own r from 0 to ρ − 1, where w is the number of candidates and π(i) the place of y_i before they were reordered. d is
+//!   never 0: of equal candidates the one with the smaller place counts as the smaller, so that a tie looks like any other
+//!   outcome, and all w! orders are equally likely whatever the candidates;
 //! - every candidate under a pad of its own, `z_i = y_i + p_i` with p_i longer than any candidate by σ bits.
 //!
 //! The key holder sees which candidate is the least, in an order that is random to it, so it learns nothing from
