@@ -259,7 +259,7 @@ impl Writer<'_> {
                 "Both institutions follow the protocol, and the Paillier cryptosystem is secure. What the hosting institution sees was measured by attacks and is not proved to be harmless."
             }
             Engine::Garbled | Engine::Shares => {
-                "Both institutions follow the protocol. They may keep and analyse everything that they see. The proof rests on AES-128, SHA-256 and the difficulty of Diffie–Hellman on Curve25519."
+                "Both institutions follow the protocol. They may keep and analyse everything that they see. The proof rests on AES-128, SHA-2 and the difficulty of Diffie–Hellman on Curve25519."
             }
         };
         vec![

@@ -119,9 +119,9 @@ fn explained(matrix: &Matrix, view: &View<'_>, map: &HeatMap<'_>) -> String {
     }
     text.push_str(match (map.is_by_means(), view.one_cohort) {
         (true, _) => " A side with too many lines to cluster is ordered by their means.",
-        (false, true) => " Lines are ordered by average-linkage clustering of the dissimilarities.",
+        (false, true) => " Rows and columns are ordered by average-linkage clustering of the dissimilarities.",
         (false, false) => {
-            " Lines are ordered by average-linkage clustering: lines with similar profiles are next to each other."
+            " Rows and columns are ordered by average-linkage clustering: those with similar profiles are next to each other."
         }
     });
     let undefined = matrix.undefined();

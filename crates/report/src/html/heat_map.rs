@@ -148,7 +148,7 @@ impl<'a> HeatMap<'a> {
             "by average-linkage clustering"
         };
         format!(
-            "Heat map of {}: {rows} rows of {} by {columns} columns of {}{range}. Lines are ordered {order}. A table with the same numbers follows.",
+            "Heat map of {}: {rows} rows of {} by {columns} columns of {}{range}. Rows and columns are ordered {order}. A table with the same numbers follows.",
             self.quantity.name,
             cut(&self.names[0]),
             cut(&self.names[1])

@@ -150,7 +150,7 @@ pub(crate) fn revealed(spec: &Spec) -> Vec<Revealed> {
     }
     all.push(learned(
         "both",
-        "no more, if both follow the protocol and AES, SHA-256 and Curve25519 are as strong as believed",
+        "no more, if both follow the protocol and AES, SHA-2 and Curve25519 are as strong as believed",
     ));
     all
 }
