@@ -18,7 +18,7 @@ pub enum Model {
     Local(LocalModel),
     /// The least sum of distances over walks along both scanpaths (dynamic time warping).
     Warping(WarpingModel),
-    /// The least longest distance over such walks (discrete Fréchet distance).
+    /// The smallest maximum distance over such walks (discrete Fréchet distance).
     Bottleneck(RankModel),
     /// The largest distance to the nearest letter of the other scanpath.
     Hausdorff(RankModel),
@@ -240,7 +240,7 @@ pub(crate) fn farthest(grid: &Grid, distance: Distance, letters: u32) -> f64 {
     grid.distance(distance, 0, u16::try_from(cell).unwrap_or(u16::MAX))
 }
 
-/// The columns and rows that the first `letters` cells of a grid are apart at most.
+/// The most columns and rows between any two of the first `letters` cells of a grid.
 pub(crate) fn farthest_offset(grid: &Grid, letters: u32) -> (u32, u32) {
     let last = letters.clamp(1, grid.cells()) - 1;
     let (columns, down) = (grid.columns(), last / grid.columns());

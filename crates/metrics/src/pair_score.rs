@@ -21,7 +21,7 @@ pub struct Quantity {
     pub name: &'static str,
     /// What it means.
     pub kind: QuantityKind,
-    /// Whether a pair of scanpaths that are not empty can be without it.
+    /// Whether it can be undefined for a pair of non-empty scanpaths.
     pub may_be_undefined: bool,
 }
 
@@ -34,7 +34,7 @@ pub enum QuantityKind {
     Similarity,
     /// From 0 to 1; larger means more alike.
     Fraction,
-    /// It does not say which of two pairs is more alike.
+    /// It does not say which of two pairs is more similar.
     Number,
 }
 
@@ -96,7 +96,7 @@ impl PairScore {
         Self::new(self.score(), None)
     }
 
-    /// ScanMatch's score is its similarity; scores below 0 (large gap costs) mean no similarity at all.
+    /// ScanMatch's score is its similarity; scores below 0 (large gap costs) mean no similarity.
     pub(crate) fn of_scanmatch(score: f64) -> Self {
         Self::new(score, Some(score.clamp(0.0, 1.0)))
     }

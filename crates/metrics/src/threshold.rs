@@ -68,7 +68,8 @@ impl Threshold {
         }
     }
 
-    /// Refuses a threshold with the same answer for every pair of scanpaths: it was meant for another metric.
+    /// Rejects a threshold with the same answer for every pair of scanpaths: it was probably meant for
+    /// another metric.
     pub fn check(self, metric: &Metric) -> Result<(), MetricError> {
         let reason = match metric {
             metric if metric.is_distance() && self.0 < 0.0 => "no distance is below 0",

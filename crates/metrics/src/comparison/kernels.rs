@@ -31,7 +31,7 @@ enum IntegerKernel {
     None,
 }
 
-/// Metrics that are not rounded to integers in the clear, unless this is asked for.
+/// Metrics that are computed in double precision in the clear, unless integers are requested.
 enum ExactKernel {
     /// As in the original.
     ScanMatch {
@@ -177,7 +177,7 @@ impl Kernels {
     }
 }
 
-/// Neither both are empty nor is the threshold 0.
+/// The caller excludes a threshold of 0 and two empty scanpaths.
 #[allow(clippy::cast_precision_loss)] // lengths are far below 2⁵³
 fn scanmatch(sum: f64, threshold: f64, longer: usize) -> PairScore {
     PairScore::of_scanmatch(sum / (threshold * longer as f64))

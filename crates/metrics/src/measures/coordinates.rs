@@ -10,7 +10,7 @@ use crate::Fixation;
 pub(crate) struct Plane {
     x: Vec<f64>,
     y: Vec<f64>,
-    /// The same from the last to the first, as an anti-diagonal has those of the second side.
+    /// The same in reverse, the order in which an anti-diagonal visits the second side.
     reversed_x: Vec<f64>,
     reversed_y: Vec<f64>,
 }
@@ -52,7 +52,7 @@ pub(crate) fn warping_distance(a: &Plane, b: &Plane) -> f64 {
     walk(a, b, |before: f64, squared: f64| before + squared.sqrt())
 }
 
-/// The least longest distance (discrete Fréchet distance); neither is empty.
+/// The smallest maximum distance (discrete Fréchet distance); neither is empty.
 pub(crate) fn frechet_distance(a: &Plane, b: &Plane) -> f64 {
     let longest = |before: f64, squared: f64| if before > squared { before } else { squared };
     walk(a, b, longest).sqrt()
@@ -88,7 +88,7 @@ impl Diagonals {
         }
     }
 
-    /// After two anti-diagonals, of each of which the first row and the values are given.
+    /// Continues after two anti-diagonals, each given by its first row and its values.
     pub(super) fn resumed(
         rows: usize,
         two_before: &(usize, Vec<f64>),
@@ -103,8 +103,8 @@ impl Diagonals {
         diagonals
     }
 
-    /// Computes the next anti-diagonal in those of the rows from `lowest` to `highest` that it has; there is one. Returns the
-    /// first row and the values.
+    /// Computes the next anti-diagonal in the rows from `lowest` to `highest`, at least one of which it must have.
+    /// Returns the first row and the values.
     #[inline(always)]
     pub(super) fn step(
         &mut self,
@@ -152,7 +152,7 @@ fn smaller(a: f64, b: f64) -> f64 {
 
 /// The largest distance of a point to the nearest point of the other (Hausdorff distance); neither is empty.
 pub(crate) fn hausdorff(a: &Plane, b: &Plane) -> f64 {
-    // For all points of one side at once, which is a minimum per lane.
+    // All points of one side at once: one minimum per lane.
     let directed = |from: &Plane, to: &Plane| {
         let mut nearest = vec![f64::INFINITY; from.len()];
         for (&other_x, &other_y) in to.x.iter().zip(&to.y) {
@@ -171,7 +171,7 @@ pub(crate) fn recurrence(a: &Plane, b: &Plane, radius: f64) -> Vec<Vec<u64>> {
         let mut words = vec![0u64; b.len().div_ceil(64)];
         for (word, (xs, ys)) in words.iter_mut().zip(b.x.chunks(64).zip(b.y.chunks(64))) {
             for (place, (other_x, other_y)) in xs.iter().zip(ys).enumerate() {
-                // The root decides, not the square: 60 is within 60.
+                // Compare roots, not squares, so that a distance of exactly 60 is within 60.
                 let within = squared([*x, *y], [*other_x, *other_y]).sqrt() <= radius;
                 *word |= u64::from(within) << place;
             }

@@ -1,8 +1,8 @@
 //! MultiMatch (Jarodzka, Holmqvist and Nyström 2010; Dewhurst et al. 2012): five similarities of aligned saccades.
 //!
-//! A saccade has the position and the duration of the fixation that it starts from. Saccades are aligned by the path through
-//! the table of |a − b| with the least sum, from the first pair (which costs nothing) to the last, by steps right, down and
-//! diagonal. Of several such paths the one is taken that, from its end, goes diagonally if it can, else up. The five numbers
+//! A saccade has the position and the duration of the fixation that it starts from. Saccades are aligned by the path
+//! through the table of |a − b| with the least sum, from the first pair (which costs nothing) to the last, by steps
+//! right, down and diagonal. Ties are broken from the end of the path: diagonal before up before left. The five numbers
 //! are medians over the pairs of the path, subtracted from 1 after dividing by the most that they can be.
 
 use super::coordinates::Plane;
@@ -24,15 +24,15 @@ pub struct MultiMatch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MultiMatchOutput {
-    /// How alike saccades are as vectors: 1 − median |a − b| / (2 · diagonal).
+    /// How similar saccades are as vectors: 1 − median |a − b| / (2 · diagonal).
     Shape,
-    /// How alike their directions are: 1 − median angle / π.
+    /// How similar their directions are: 1 − median angle / π.
     Direction,
-    /// How alike their lengths are: 1 − median difference / diagonal.
+    /// How similar their lengths are: 1 − median difference / diagonal.
     Length,
     /// How near their starts are: 1 − median distance / diagonal.
     Position,
-    /// How alike the durations of the fixations are: 1 − median of difference / longer one.
+    /// How similar the durations of the fixations are: 1 − median of difference / longer duration.
     Duration,
 }
 
@@ -137,7 +137,8 @@ impl Saccade {
         libm::atan2(cross.abs(), dot).to_degrees()
     }
 
-    /// Both as one, from the start of the first. The time of the fixation between them is lost, as in the original.
+    /// Both as one saccade, from the start of the first. The time of the fixation between them is lost, as in the
+    /// original.
     fn merged(&self, next: &Saccade) -> Self {
         Self {
             x: self.x + next.x,

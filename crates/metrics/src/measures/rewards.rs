@@ -25,7 +25,7 @@ const PIECE_BITS: u32 = 7;
 const OCTAVE_BITS: u32 = 7;
 /// A power of two, so that a mask keeps an index below it.
 const PIECES: usize = 1 << (PIECE_BITS + OCTAVE_BITS);
-/// How far the upper bits of a number are from its lowest.
+/// How far the upper bits of a number must be shifted down.
 const SHIFT: u32 = f64::MANTISSA_DIGITS - 1 - PIECE_BITS;
 /// The place in a piece.
 const PLACE: u64 = (1 << SHIFT) - 1;
@@ -182,7 +182,7 @@ fn find_pieces(
     }
 }
 
-/// With factors that are computed for each pair, for directions that the table does not have.
+/// Computes the factor of each pair, for directions outside the table.
 fn one_by_one(modulator: f64, a: &GazeDirections, b: &GazeDirections) -> f64 {
     let mut best = vec![0.0; b.len()];
     for row in 0..a.len() {

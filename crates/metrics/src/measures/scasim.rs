@@ -20,14 +20,15 @@ pub struct ScaSim {
     pub modulator: f64,
     /// What the distance is divided by.
     pub divisor: DurationDivisor,
-    /// The grid and the classes to which fixations are rounded; `None`: computed as they are.
+    /// The grid and the classes to which fixations are rounded; `None` compares fixations without
+    /// rounding.
     pub classes: Option<DurationClasses>,
 }
 
 /// Where the eye was, so that places on a screen become directions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct View {
-    /// The place that the eye looked at straight, in the unit of coordinates.
+    /// The place straight ahead of the eye, in the unit of coordinates.
     pub center: [f64; 2],
     /// The width and height of one unit, and the distance of the eye, all in the same unit of length.
     pub pixel: [f64; 2],

@@ -1,5 +1,5 @@
-//! Measures of fixations on random ones of the kinds that vectors have: few and many points, equal points and ties, all or
-//! none recurrent. Compared with slow definitions.
+//! Measures of random fixations, compared with slow definitions: few and many points, equal points and ties, all or
+//! none recurrent.
 
 // A test may panic in its helpers as well.
 #![allow(clippy::unwrap_used, clippy::panic)]

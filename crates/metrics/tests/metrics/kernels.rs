@@ -251,7 +251,7 @@ fn levenshtein_where_the_algorithms_change() {
     }
 }
 
-/// Long enough for the attempts with a limit, from alike to unlike, single and in a batch.
+/// Long enough for the attempts with a limit, from similar to different, single and in a batch.
 #[test]
 fn levenshtein_of_long_scanpaths() {
     let alphabet = *index_costs().alphabet();
