@@ -29,7 +29,7 @@ pub(crate) enum NoSurface {
     NoViewing,
     /// Degrees cannot become pixels.
     NoPixels,
-    /// Places on a globe, whose degrees are not all as long.
+    /// Places on a globe, where degrees differ in length.
     Panorama,
 }
 

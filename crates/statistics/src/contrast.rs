@@ -22,8 +22,8 @@ pub struct TestResult {
     pub same: i64,
     /// The sum over all pairs.
     pub all: i64,
-    /// The sum over pairs with the same label, for each permutation. Never reveal them: they are linear equations in
-    /// the values.
+    /// The sum over pairs with the same label, for each permutation. Only a computation in the clear may keep them:
+    /// they are linear equations in the values.
     pub permuted: Vec<i64>,
     /// Sums that are this close count as equal, because values are rounded.
     pub tolerance: u64,

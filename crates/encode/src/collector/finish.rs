@@ -123,7 +123,8 @@ impl Collector {
         Ok((cohort, summary))
     }
 
-    /// The names behind the letters of an AOI encoding, and where those found in a column must be renamed to be sorted.
+    /// The names behind the letters of an AOI encoding, and how to renumber the letters of names that were found in a
+    /// column.
     fn areas(&self) -> Result<(Vec<String>, Option<LetterOrder>), ReadError> {
         match &self.options.placing {
             Placing::Grid(_) => Ok((Vec::new(), None)),

@@ -1,4 +1,5 @@
-//! Where the points of each participant lie, to notice one whose coordinates mean something else.
+//! Where the points of each participant lie, to notice participants whose coordinates mean
+//! something else.
 
 use crate::EncodeNote;
 use crate::observations::ENOUGH_ROWS;
@@ -62,7 +63,7 @@ impl Tallies {
         self.by_file.push((file, participant.to_string()));
     }
 
-    /// Says so where the points of at most half of the participants are odd. The note names files and no participant.
+    /// A note if the points of at most half of the participants are odd. It names files, never participants.
     pub(super) fn note(&self, files: &[FileSummary]) -> Option<EncodeNote> {
         let enough = |tally: &&Tally| tally.says_enough();
         let of = self.by_participant.values().filter(enough).count();

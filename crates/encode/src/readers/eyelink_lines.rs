@@ -1,7 +1,7 @@
-//! The lines of EyeLink ASC files, and a first pass over a file for what they say too late.
+//! The lines of EyeLink ASC files, and a first pass over a file for information that comes too late.
 //!
 //! Trials are named by messages that often come after the trial's data (`!V TRIAL_VAR` is sent once recording has
-//! stopped), and whether there are fixations shows only where the first one ends. Hence the [`Survey`].
+//! stopped), and whether there are fixations is known only when the first one ends. Hence the [`Survey`].
 
 use crate::{Input, Lines, ReadError};
 
@@ -160,7 +160,7 @@ impl Survey {
                 for line in input.head().lines {
                     survey.look_at(&line);
                 }
-                // Names that come after the data would be known for the first trials only.
+                // Names that come after the data are known for the first trials only.
                 for trial in &mut survey.trials {
                     trial.picture = None;
                     trial.variable = None;

@@ -1,5 +1,5 @@
-//! MATLAB files (level 5: `save` with `-v6` or `-v7`) with scanpaths as ScanMatch wants them: matrices of n rows and the
-//! columns x (pixels), y (pixels) and, where there is a third, duration (milliseconds).
+//! MATLAB files (level 5: `save` with `-v6` or `-v7`) with scanpaths as ScanMatch expects them: matrices of n rows and
+//! the columns x (pixels), y (pixels) and, where there is a third, duration (milliseconds).
 //!
 //! A variable is one participant under its own name. Where the user or the name pattern names the participant, the file
 //! is theirs and its variables are stimuli.
@@ -114,7 +114,7 @@ impl Names {
     }
 }
 
-/// Why a variable is no scanpath, in a few words; `None` where it is one.
+/// Why a variable is not a scanpath, in a few words; `None` if it is one.
 fn not_a_scanpath(matrix: &Matrix) -> Option<String> {
     let (rows, columns) = (matrix.rows, matrix.columns);
     match matrix.class {

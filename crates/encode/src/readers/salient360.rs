@@ -1,5 +1,5 @@
-//! Fixation lists of the Salient360! data sets and of the toolbox of the same name: a header behind `#`, such as
-//! `# Idx, longitude, latitude, start timestamp, duration, start frame, end frame`.
+//! Fixation lists of the Salient360! data sets and of the toolbox of the same name: a header after `#`, such as `# Idx,
+//! longitude, latitude, start timestamp, duration, start frame, end frame`.
 //!
 //! Longitude and latitude are fractions of the equirectangular picture with the origin at the top left. A file holds all
 //! observers of a stimulus one after the other, without names: the index restarts with each of them. Times are in
@@ -22,7 +22,8 @@ const LONGITUDE: [&str; 3] = ["longitude", "lon", "long_gaze"];
 const LATITUDE: [&str; 3] = ["latitude", "lat", "lat_gaze"];
 const DURATION: [&str; 2] = ["duration", "fix_duration"];
 
-/// How far gaze may lie outside the picture before the numbers are not taken for fractions; rounding gives a little.
+/// How far gaze may lie outside the picture before the numbers are no longer taken for fractions; the margin allows
+/// for rounding.
 const FRACTIONS: std::ops::RangeInclusive<f64> = -0.1..=1.1;
 
 impl Format for Salient360 {
@@ -168,7 +169,7 @@ fn open(input: Input) -> Result<Rows, ReadError> {
         .with_remedy("expected a header such as # Idx, longitude, latitude, start timestamp"))
 }
 
-/// Fractions, after a look at the first rows: versions in other units are about.
+/// Fractions, if the first rows agree: versions in other units are in circulation.
 fn space(
     input: &Input,
     options: &ReadOptions,

@@ -87,7 +87,7 @@ impl Stimuli {
                     format!("trial {trial}")
                 }
                 "" => trial.to_string(),
-                // The user's or the preamble's word for all of the file holds for all of its trials.
+                // The user's or the preamble's name for the file holds for all of its trials.
                 _ if self.whole_file.as_deref() == Some(named) => named.to_string(),
                 _ => self.repeats.name(person, named, trial),
             };

@@ -134,7 +134,8 @@ fn read_list(input: Input, options: &ReadOptions, sink: &mut dyn Sink) -> Result
     Ok(())
 }
 
-/// The rows behind the header of the fixations. Those of other events have other columns; their first one tells.
+/// The rows after the header of the fixations. Other events have other columns; the first column identifies
+/// them.
 fn fixation_rows(mut lines: Lines) -> Result<Rows, ReadError> {
     let mut marked = false;
     while let Some(line) = lines.next_line()? {
@@ -210,7 +211,7 @@ struct EyeChoice {
 }
 
 impl EyeChoice {
-    /// The left one, unless the user wants the other or there is no other.
+    /// The left eye, unless the user wants the right one or there is only the right one.
     fn of(input: &Input, options: &ReadOptions, sink: &mut dyn Sink) -> Result<Self, ReadError> {
         let right = match options.eye {
             Eye::Left => false,

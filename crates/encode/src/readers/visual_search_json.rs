@@ -4,7 +4,7 @@
 //! - X and Y are pixels **of the image**, not of the screen that some records also mention: published files hold an image
 //!   of 1024×768 on a screen of 1280×960, and no coordinate lies beyond 1023 and 767 (those outside the image were moved
 //!   to its edge by the authors).
-//! - T are durations in milliseconds. Authors who cut a scanpath once the target was found left T whole, so T may be
+//! - T are durations in milliseconds. Authors who cut scanpaths when the target was found did not cut T, so T may be
 //!   longer than X and Y; its first values belong to them.
 
 use super::common::pixel_space;
@@ -60,7 +60,7 @@ impl Format for VisualSearchJson {
     }
 }
 
-/// One scanpath. Everything is optional here so that what is missing can be said in our words.
+/// One scanpath. Everything is optional, so that our own errors name what is missing.
 #[derive(Deserialize)]
 struct Record {
     name: Option<String>,
@@ -84,7 +84,7 @@ enum Subject {
     Number(i64),
 }
 
-/// Where records go as soon as each of them is read.
+/// Receives each record as soon as it is read.
 struct RecordSink<'a> {
     file: &'a str,
     options: &'a ReadOptions,
@@ -221,7 +221,7 @@ impl<'de> Visitor<'de> for Records<'_> {
     }
 }
 
-/// The JSON reader's own words quote the file, that is a participant's data; these do not.
+/// The JSON parser's messages quote the file, which contains participants' data; these do not.
 fn in_our_words(file: &str, error: &serde_json::Error) -> ReadError {
     use serde_json::error::Category;
     let (problem, remedy) = match error.classify() {

@@ -89,14 +89,14 @@ trait Combine<T> {
     fn combine(before: T, here: T) -> T;
 }
 
-/// They are added.
+/// Adds the distances.
 struct Sum;
 
-/// The longer one remains.
+/// Keeps the longer distance.
 struct Longest;
 
 impl<T: Number> Combine<T> for Sum {
-    /// No distance is negative, so the largest integer saturates; it occurs only outside the table.
+    /// Saturates: the largest integer, which occurs only outside the table, stays the largest.
     #[inline(always)]
     fn combine(before: T, here: T) -> T {
         before.plus(here)

@@ -119,7 +119,7 @@ fn errors_name_line_and_column_and_quote_nothing() {
         assert_eq!(error.line, Some(line), "{text}: {error}");
         assert!(error.column.is_some());
     }
-    // Depth is bounded, not the stack's business.
+    // Depth is bounded, so that the stack cannot overflow.
     assert!(read(&"[".repeat(100_000)).is_err());
 }
 

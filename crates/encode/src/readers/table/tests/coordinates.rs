@@ -55,7 +55,7 @@ fn units_are_recognised_by_the_first_rows() {
         assert_eq!(read.recordings[0].space, Some(space), "{said}");
         assert!(assumes(&read, said), "{:?}", read.assumed);
     }
-    // Heights of the screen and degrees look alike here: the user is asked.
+    // Heights of the screen and degrees look the same here: the user is asked.
     let error = read(&table("x", "y", &scaled(1.0, -0.5)), &on_screen()).unwrap_err();
     assert_eq!(error.fields, [EncodeField::Units, EncodeField::VisualAngle]);
     // A few places in a corner may well be pixels.
