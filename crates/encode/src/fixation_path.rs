@@ -63,12 +63,12 @@ struct Block {
 /// A fixation that is kept, and the number of its letters.
 type KeptFixation = (Fixation, u32);
 
-/// How the rows of a recording stood.
+/// In which order the rows of a recording were.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowOrder {
     /// In the order of time, or without times.
     Kept,
-    /// In another one, and were sorted.
+    /// Not in the order of time, and sorted.
     Sorted,
     /// Not in the order of time, but left unchanged because sorted fixations would overlap.
     ClockRestarts,

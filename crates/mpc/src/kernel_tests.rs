@@ -1,4 +1,4 @@
-//! Every path of the kernel computes AES-128, and the same one.
+//! Every path of the kernel computes the same AES-128.
 
 use super::*;
 use rand::{Rng, SeedableRng};

@@ -1,4 +1,4 @@
-//! Garbled circuits and oblivious transfer, for aligning two strings of which each side knows one.
+//! Garbled circuits and oblivious transfer, for aligning two strings, one known to each side.
 //!
 //! | module | its job |
 //! |---|---|
@@ -7,7 +7,7 @@
 //! | [`circuit`] | gadgets and the cells of alignment matrices, the same code in the clear, garbled and evaluated |
 //! | [`wavefront`] | sweeping matrices along their anti-diagonals, in memory O(m + n) |
 //! | [`ot`] | oblivious transfer: base, correlated, random, 1 out of N, and the look-up of substitution costs |
-//! | [`alignment`] | the combination of all: sessions of two parties |
+//! | [`alignment`] | everything combined: sessions of two parties |
 //! | [`worker`] | parts of a session that run in parallel |
 //!
 //! Garbling is secure against **semi-honest** parties, which follow the protocol and keep what they see, with 128 bits.

@@ -1,4 +1,4 @@
-//! Aligning many pairs of strings of which each side knows one. This module combines the whole crate.
+//! Aligns many pairs of strings; each side knows one string of every pair. This module combines the whole crate.
 //!
 //! ```text
 //! garbler (rows, tables of costs)                                        evaluator (columns, letters)
@@ -60,10 +60,10 @@
 //! label per wire, and tables. All of this can be simulated from the party's own input, the shapes and the outputs.
 //!
 //! **A malicious evaluator** learns nothing about Δ or a second label of any wire: the transfers are checked before
-//! anything that uses them is sent ([`crate::ot::correlated`]). It commits to one letter per column. But the shares of the costs
-//! that it enters are not authenticated: it can add bits of its choice to the looked-up input of any cell, and so
-//! evaluate the alignment with other costs in cells of its choice. It can also change the output that the garbler learns.
-//! Whatever it does, it learns one output of the agreed size per comparison.
+//! anything that uses them is sent ([`crate::ot::correlated`]). It commits to one letter per column. But the shares of
+//! the costs that it enters are not authenticated: it can add bits of its choice to the looked-up input of any cell,
+//! and so evaluate the alignment with other costs in cells of its choice. It can also change the output that the
+//! garbler learns. In every case it learns one output of the agreed size per comparison.
 //!
 //! **A malicious garbler** learns nothing from the transfers. But it can garble another circuit, or one that fails for
 //! some inputs only: the outputs that the evaluator learns, or returns, can then be wrong, or say something else about
@@ -109,7 +109,7 @@ pub enum Fold {
     Max,
     /// The last one: warping.
     Last,
-    /// Not the results but what was counted: recurrence plots.
+    /// The counters instead of the results: recurrence plots.
     Recurrence(RecurrenceOutputs),
 }
 

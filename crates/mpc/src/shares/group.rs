@@ -1,8 +1,9 @@
 //! Matrices that advance together, anti-diagonal by anti-diagonal.
 //!
-//! A matrix has *lines*, whose letters have trees ([`super::lookup`]), and *positions* along them. Lines are the rows of every other
-//! matrix, so that both sides send the same amount, unless lines share trees ([`super::line_lookup`]). Cell (line i, position j) belongs to step i + j. Costs
-//! are looked up one step ahead, in the messages of the step that is under way, so that nobody waits for them.
+//! A matrix has *lines*, whose letters have trees ([`super::lookup`]), and *positions* along them. Lines are the rows
+//! of every other matrix, so that both sides send the same amount, unless lines share trees ([`super::line_lookup`]).
+//! Cell (line i, position j) belongs to step i + j. Costs are looked up one step ahead, in the messages of the current
+//! step, so that nobody waits for them.
 
 use super::bits::BitList;
 use super::gates::Gates;
@@ -99,7 +100,7 @@ pub(crate) enum Source<'a> {
         /// Whole trees of the other side's letters.
         theirs: &'a Trees,
     },
-    /// They were looked up before, for each matrix.
+    /// Looked up before, for each matrix.
     Known(&'a [LineCosts]),
 }
 

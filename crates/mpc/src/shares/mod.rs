@@ -1,5 +1,5 @@
-//! Aligning many pairs of strings on secret shares: a few *bits* per gate instead of the 32 bytes of a garbled one, at the price
-//! of an exchange of messages per layer of gates. It pays off when many comparisons advance together.
+//! Aligns many pairs of strings on secret shares: a few *bits* per gate instead of the 32 bytes of a garbled one, at
+//! the price of an exchange of messages per layer of gates. It pays off when many comparisons advance together.
 //!
 //! ```text
 //! host (rows)                                                             joining side (columns)
@@ -20,9 +20,9 @@
 //! | `seeds`, `lookup`, `line_lookup`, `letters` | substitution costs of letters that neither side shows: trees of seeds, one for each letter or for several lines |
 //! | `unit`, `bits`, `cells`, `couplings`, `group` | matrices that advance together by anti-diagonals |
 //! | `runs`, `sets` | what needs no recurrence: diagonal runs, and sums and maxima over letters |
-//! | `portions` | how many of them |
+//! | `portions` | how many matrices advance together |
 //! | `recurrence`, `outputs` | what a cell is and costs; from the last lines of matrices to halves of outputs |
-//! | `session` | the whole of it |
+//! | `session` | sessions of two parties, which combine all of these |
 //! | `arithmetic` | what is computed on results before anything is opened |
 //! | `costs`, `list_costs` | what it will cost, for estimates |
 //!
@@ -44,11 +44,12 @@
 //! Measures without a recurrence (`runs`, `sets`, `quotients`) consist of the same products and comparisons. What a side counts in its own
 //! scanpath goes into them as a factor only, and their sizes depend on the alphabet and on lengths, not on what occurs in a scanpath.
 //!
-//! **A malicious party** on either side learns nothing about an offset: transfers are checked ([`crate::ot::correlated`]). But
-//! nothing authenticates shares: it can put whatever it likes into any product or comparison, in any cell, and so change the
-//! function that is computed, and with it the outputs of both sides. As with garbled circuits, it learns one output
-//! of the agreed size per comparison and nothing before both halves exist; but here *either* side can change
-//! every gate, where a malicious evaluator of a garbled circuit can only change looked-up costs.
+//! **A malicious party** on either side learns nothing about an offset: transfers are checked
+//! ([`crate::ot::correlated`]). But nothing authenticates shares: it can enter any value into any product or
+//! comparison, in any cell, and so change the function that is computed, and with it the outputs of both sides. As with
+//! garbled circuits, it learns one output of the agreed size per comparison and nothing before both halves exist; but
+//! here *either* side can change every gate, where a malicious evaluator of a garbled circuit can only change looked-up
+//! costs.
 
 #[cfg(test)]
 mod alignment_tests;

@@ -1,4 +1,4 @@
-//! Keys agree, and nothing that is not a point is accepted.
+//! Keys agree, and only valid points are accepted.
 
 use super::*;
 use crate::error::{Misbehaviour, MpcError};
@@ -50,7 +50,7 @@ fn what_is_not_a_point_is_refused() {
         let refused = receive(&[false; COUNT], &mut rng(1), &mut right);
         assert_eq!(refused.err(), Some(MpcError::Peer(reason)));
 
-        // In every place of the receiver's message, the first and the second point of a pair alike.
+        // In every place of the receiver's message, for the first and the second point of a pair.
         let good = RistrettoPoint::mul_base(&random_scalar(&mut rng(5)));
         for place in [0, 1, 2, 2 * COUNT - 1] {
             let mut points = vec![good.compress().to_bytes(); 2 * COUNT];

@@ -21,12 +21,12 @@
 //! and Petrank (CRYPTO 2003). Traffic falls with k, AES work grows with 2^k/k; k = 4 sends 4 bytes per transfer for
 //! twice the AES of k = 1. The sums are computed as the streams are made, so streams take no memory.
 //!
-//! [`super::cot`] gives out the random choices u as they are, without the swap.
+//! [`super::cot`] returns the random choices u themselves, without the swap.
 //!
-//! # Malicious senders
-//! The sender sees each uᵢ only under the stream of the seed that it does not have, whatever Δ it chose. The sum of the
-//! choices in a proof is masked by a block of transfers that has no other use; the sums of the rows follow from it and from what the
-//! sender knows. So it learns nothing about x. Base transfers hide nothing less from a malicious sender ([`super::base`]).
+//! # Malicious senders The sender sees each uᵢ only under the stream of the seed that it does not have, whatever Δ it
+//! chose. The sum of the choices in a proof is masked by a block of transfers that has no other use; the sums of the
+//! rows follow from it and from what the sender knows. So it learns nothing about x. Base transfers hide as much from a
+//! malicious sender ([`super::base`]).
 //!
 //! # Malicious receivers
 //! A receiver can deviate in three places.
@@ -50,21 +50,22 @@
 //! the chunks before it: errors that are made after a coefficient is known do not cancel those before, because the last error
 //! has coefficients of its own.
 //!
-//! What remains is a guess: with probability 2⁻ᵐ the receiver knows m bits of Δ after all checks passed, and otherwise the
-//! session ended. So whatever a receiver does, Δ keeps its 127 bits in this sense: an attack on the hash of garbling that
-//! succeeds with probability ε against a uniform Δ succeeds with 2⁻ᵐ·(2ᵐ·ε) = ε. This is the leakage under which SoftSpoken proves its
-//! transfers; it replaces the lemma of Keller, Orsini and Scholl (CRYPTO 2015) whose proof failed. A new stage has a new
-//! Δ, so that guesses do not add up over stages or sessions.
+//! What remains is a guess: with probability 2⁻ᵐ the receiver knows m bits of Δ after all checks passed, and otherwise
+//! the session ended. So Δ keeps its 127 bits against any receiver, in this sense: an attack on the hash of garbling
+//! that succeeds with probability ε against a uniform Δ succeeds with 2⁻ᵐ·(2ᵐ·ε) = ε. This is the leakage under which
+//! SoftSpoken proves its transfers; it replaces the lemma of Keller, Orsini and Scholl (CRYPTO 2015) whose proof
+//! failed. A new stage has a new Δ, so that guesses do not add up over stages or sessions.
 //!
-//! **A check that fails tells the receiver that its guess was wrong**, and nothing else: there is one answer for all trees, or
-//! for a batch. The offset of which it learned this is not used again, with one exception: workers share it, and each of them
-//! can be refused a guess of k bits or more before all have stopped. What they send meanwhile is for an offset of which the
-//! receiver can exclude one value in 2ᵏ per worker, and so less than log₂(16/15)·32 ≈ 3 bits with k = 4 and 32 workers.
+//! **A check that fails tells the receiver that its guess was wrong**, and nothing else: there is one answer for all
+//! trees, or for a batch. The offset of which it learned this is not used again, with one exception: workers share it,
+//! and each of them can fail on a guess of k bits or more before all have stopped. What they send meanwhile is for an
+//! offset of which the receiver can exclude one value in 2ᵏ per worker, and so less than log₂(16/15)·32 ≈ 3 bits with k
+//! = 4 and 32 workers.
 //!
-//! **The labels are used as they are**, correlated by Δ, and the receiver can choose its t. What is built on them needs a hash
-//! that is circular correlation robust for such labels, with a tweak per use: garbling uses [`crate::hash`], whose bound
-//! holds for labels of the attacker's choice; [`super::random`] uses the same, and [`super::letters`] SHA-256 over
-//! labels, column and letter.
+//! **The labels are used directly**, correlated by Δ, and the receiver can choose its t. What is built on them needs a
+//! hash that is circular correlation robust for such labels, with a tweak per use: garbling uses [`crate::hash`], whose
+//! bound holds for labels of the attacker's choice; [`super::random`] uses the same, and [`super::letters`] SHA-256
+//! over labels, column and letter.
 //!
 //! Seeds are secret, so the sender's tree is stored by y ⊕ δ from the start: no address depends on Δ.
 
@@ -87,7 +88,7 @@ pub struct GroupBits(usize);
 impl GroupBits {
     /// The extension of Ishai, Kilian, Nissim and Petrank: 16 bytes per transfer, the least AES work.
     pub const ONE: Self = Self(1);
-    /// 8 bytes per transfer, as much AES work as with one.
+    /// 8 bytes per transfer, with the same AES work as one.
     pub const TWO: Self = Self(2);
     /// 4 bytes per transfer: what sessions use.
     pub const FOUR: Self = Self(4);
