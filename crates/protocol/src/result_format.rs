@@ -162,7 +162,7 @@ pub enum ResultFormatError {
         /// How many results it has.
         results: usize,
     },
-    /// The file does not say truly whether results are missing.
+    /// The file says wrongly whether results are missing.
     #[error("\"complete\" must be false where results are missing, and is left out otherwise")]
     Completeness,
     /// The tile is not one of a plan with at least its pairs.
@@ -178,7 +178,7 @@ pub enum ResultFormatError {
     /// The time is not a number of seconds.
     #[error("the seconds of the cost must be a number that is not negative")]
     Seconds,
-    /// An answer about groups that makes no sense.
+    /// An invalid answer about groups.
     #[error(transparent)]
     Group(#[from] GroupAnswerError),
 }

@@ -1,4 +1,4 @@
-//! How much of a pair comes out: its score, or one bit of it.
+//! How much is revealed about a pair: its score, or one bit of it.
 
 use crate::GroupQuestion;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -148,7 +148,7 @@ fn secrets(steps: &HardenedSteps, class: Class, rng: &mut ChaCha20Rng) -> Harden
     steps.draw(BATCH, &mut prepared(class, rng)).unwrap()
 }
 
-/// As much as a batch needs, and little more.
+/// Slightly more than a batch needs.
 fn prepared(class: Class, rng: &mut ChaCha20Rng) -> WithoutRejection {
     WithoutRejection(Prepared::of(class, 512 * BATCH, rng))
 }
@@ -183,8 +183,8 @@ impl RandomizerSource for PrecomputedRandomizers {
     }
 }
 
-/// Prepared randomness with which no multiplier is drawn again: how often that happens is not secret, but would dominate the
-/// time. Only the coins about it are 64 bits long; they are all zero.
+/// Prepared randomness with which no multiplier is rejected: how often that happens is not secret, but would dominate
+/// the time. Only the draws that decide about rejection are 64 bits long; they are all zero.
 struct WithoutRejection(Prepared);
 
 impl TryRng for WithoutRejection {

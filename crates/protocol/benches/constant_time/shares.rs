@@ -26,7 +26,7 @@ const ALPHABET: usize = 48;
 /// Matrices of a session, and their rows and columns.
 const MATRICES: usize = 4;
 const LENGTH: usize = 16;
-/// So many cells per letter that letters are looked up for eight lines at a time, where entries have one bit.
+/// Enough cells per letter for letters to be looked up for eight lines at a time, if entries have one bit.
 const MANY: u64 = 1 << 30;
 
 pub(crate) fn all(laboratory: &mut Experiment) {
@@ -106,7 +106,7 @@ fn session(laboratory: &mut Experiment, kernel: Kernel, name: &str, cell: Cell, 
     });
 }
 
-/// The other side, which answers until nobody asks any more.
+/// The other side, which answers until the channel is closed.
 fn partner(kernel: Kernel, cell: Cell, cells: u64, channel: MemoryChannel, asked: &Requests<()>) {
     let mut side = Side::start(Party::Join, kernel, channel);
     let letters: Vec<usize> = (0..MATRICES * LENGTH)

@@ -137,7 +137,7 @@ fn what_is_not_all_tiles_of_one_plan_is_refused() {
             ..
         }
     ));
-    // A file that names another tile than it has.
+    // A file that names the wrong tile.
     let twice = refused(&|tiles| {
         let name = tiles[1].tile.clone();
         tiles[1] = tiles[0].clone();

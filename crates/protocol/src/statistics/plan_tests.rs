@@ -117,7 +117,7 @@ fn expected(spec: &Spec, a: &Cohort, b: &Cohort) -> Result<GroupAnswer, Protocol
         .answer(&numbers_in_the_clear(&host, &join, &values)?)
 }
 
-/// Whatever a modified peer has opened in place of a number has no more bits than these.
+/// If a modified peer opens something else in place of a number, it has no more bits than these.
 fn check_bits(schema: &AnswerSchema) {
     let (count, most) = match schema.numbers {
         AnswerNumbers::Means { .. } | AnswerNumbers::Groups { .. } | AnswerNumbers::Test { .. } => {

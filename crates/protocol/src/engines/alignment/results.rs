@@ -72,7 +72,8 @@ pub(in crate::engines) struct Results<'a> {
     observer: &'a dyn Observer,
     /// `None` if the scores are hidden from this side.
     answers: Option<Vec<Option<Answer>>>,
-    /// Whether an output was not a possible result. Reported at the end: an earlier end would tell the other side.
+    /// Whether an output was not a possible result. Reported at the end, because stopping early would tell the
+    /// other side.
     out_of_range: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The garbler (the host): it learns the lengths of scanpaths, and the scores that are for it, and nothing else.
+//! The garbler (the host): it learns the lengths of scanpaths and the scores revealed to it, and nothing else.
 
 use super::Partitioning;
 use super::hello::negotiate;
@@ -57,7 +57,7 @@ pub(super) fn host_with(
         observer,
     )?);
     for stage in &schedule.stages {
-        // A new offset for every stage: what the other side may have guessed about the last one is of no use.
+        // A new offset for every stage: whatever the other side has guessed about the last one is useless.
         let session = timed(observer, || {
             Ok(GarblerSession::start(Kernel::best(), rng, &mut channel)?)
         })?;

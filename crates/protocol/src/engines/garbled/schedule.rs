@@ -13,9 +13,9 @@ use veilpath_channel::Channel;
 pub(super) struct Sizes {
     /// AND gates after which the scores so far are revealed.
     pub(super) portion_gates: u64,
-    /// AND gates that are worth a portion of their own, if several workers wait for work.
+    /// AND gates that are worth a separate portion, if several workers wait for work.
     pub(super) least_gates: u64,
-    /// Pairs after which the scores so far are revealed, however short they are.
+    /// Pairs of any length after which the scores so far are revealed.
     pub(super) portion_pairs: usize,
     /// The evaluator's letters that have keys at the same time: they take some hundred bytes each.
     pub(super) letters: u64,
@@ -262,7 +262,7 @@ impl Schedule {
         })
     }
 
-    /// The comparisons of a portion, which starts: the next messages depend on their letters.
+    /// Starts a portion and returns its comparisons: the next messages depend on their letters.
     pub(super) fn start(
         &self,
         job: &Job<'_>,

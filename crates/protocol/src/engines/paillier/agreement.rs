@@ -159,7 +159,7 @@ impl Agreement {
 /// key holder's view of them is within statistical distance 2⁻⁴⁰ of uniform.
 pub(super) const MASK_BITS: u32 = 126;
 
-/// A placeholder for a result of which each side has only a share.
+/// A placeholder for a result that is shared between the sides.
 pub(super) const UNREAD: PairScore = PairScore::new(0.0, None);
 
 /// All readings, once every pair has one.

@@ -187,7 +187,7 @@ impl Context<'_> {
         Ok(self.public.scalar_mul_batch(&powers)?)
     }
 
-    /// Steps 2 to 4: every masked candidate `a·x − t·T + b` in its slot, each ciphertext under randomness of its own.
+    /// Steps 2 to 4: every masked candidate `a·x − t·T + b` in its slot, each ciphertext under fresh randomness.
     fn pack(&self, masked: &[Masked]) -> Result<Vec<u8>, ProtocolError> {
         let layout = &self.agreement.layout;
         let groups: Vec<&[Masked]> = masked.chunks(layout.cells).collect();

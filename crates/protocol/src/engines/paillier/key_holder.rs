@@ -1,5 +1,5 @@
 //! The key holder (the host; Alice in the paper): it has the secret key, encrypts its substitution costs, and returns
-//! minima without knowing of which cell.
+//! minima without knowing which cell they belong to.
 
 use super::PaillierOptions;
 use super::agreement::{Agreement, MASK_BITS, UNREAD, complete};
@@ -57,9 +57,9 @@ struct KeyHolder<'a> {
     observer: &'a dyn Observer,
     key: Arc<SecretKey>,
     randomness: Randomness,
-    /// Whether a masked value was out of range. Only the end of the run may show it: whether a number that the matrix owner made
-    /// of encrypted costs is in range depends on this side's letters, and until the end it can leave without having
-    /// opened, and been charged for, a single pair.
+    /// Whether a masked value was out of range. Only the end of the run may show it: whether a number that the matrix
+    /// owner computed from encrypted costs is in range depends on this side's letters, and until the end it can leave
+    /// without having opened, and been charged for, a single pair.
     out_of_range: AtomicBool,
     tap: &'a dyn Tap,
 }
@@ -211,9 +211,9 @@ impl<'a> KeyHolder<'a> {
         })
     }
 
-    /// Final result: the key holder decrypts E(M(m, n)), once per comparison, and only accepts a value that scanpaths of these
-    /// lengths can have. The comparison is charged before: its result, or that it was refused, is the first thing about
-    /// this side's letters that the matrix owner can read.
+    /// Final result: the key holder decrypts E(M(m, n)), once per comparison, and only accepts a value that scanpaths
+    /// of these lengths can have. The comparison is charged first: its result, or the fact that it was rejected, is the
+    /// first thing about this side's letters that the matrix owner can read.
     fn receive_results(
         &self,
         channel: &mut dyn Channel,
@@ -301,7 +301,7 @@ pub(super) fn open_groups(
     Ok((values, in_range))
 }
 
-/// The bytes of encrypted numbers, each with randomness of its own.
+/// The bytes of encrypted numbers, each with fresh randomness.
 pub(super) fn encrypt(
     public: &PublicKey,
     randomness: &Randomness,

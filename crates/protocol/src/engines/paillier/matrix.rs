@@ -37,14 +37,15 @@ struct MinimumSearch {
 pub(super) struct Progress {
     /// Cells that became candidates.
     pub(super) cells: Vec<Cell>,
-    /// A round of the contest that is ready. A short one is filled with values that represent score 0.
+    /// A round of the search that is ready. A short one is filled with values that represent score 0.
     pub(super) round: Option<Vec<Ciphertext>>,
     /// The result of the comparison.
     pub(super) result: Option<Ciphertext>,
 }
 
 impl Matrix {
-    /// Initialization ii: a matrix of which only the border is known. `contest` is the width of its rounds.
+    /// Initialization ii: a matrix with only its border known. `round_width` is the number of values in a
+    /// round of the search for the minimum.
     pub(super) fn new(host: usize, (rows, columns): (u32, u32), contest: Option<usize>) -> Self {
         Self {
             host,

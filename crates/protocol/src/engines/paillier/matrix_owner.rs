@@ -172,8 +172,8 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         }
     }
 
-    /// Starts comparisons whose substitution costs have arrived, as far as the window has room. They are charged at once: each
-    /// is among the next to be chosen from.
+    /// Starts comparisons whose substitution costs have arrived, as far as the window has room. They are charged now,
+    /// because their cells can be chosen next.
     fn start_pairs(&mut self) -> Result<(), ProtocolError> {
         let alone = self.agreement.batch() == 1;
         let most = KEPT_BYTES / (self.agreement.key_size().ciphertext_bytes() + 128);
@@ -333,7 +333,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         })
     }
 
-    /// Stores a value and adds what it makes possible to the candidates.
+    /// Stores a value and adds the cells that it makes ready to the candidates.
     fn store(&mut self, target: Target, value: Ciphertext) -> Result<(), ProtocolError> {
         let pair = target.pair;
         let matrix = self.matrices.get_mut(&pair).ok_or(LOST)?;
@@ -373,7 +373,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         chosen.into_iter().map(|work| self.step(work)).collect()
     }
 
-    /// What a selected cell or round needs, with a mask of its own.
+    /// What a selected cell or round needs, with a fresh mask.
     fn step(&mut self, work: Work) -> Result<Step, ProtocolError> {
         let width = self.agreement.recurrence.width();
         let mask = match &self.agreement.hardened {

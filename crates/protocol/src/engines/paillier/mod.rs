@@ -33,38 +33,39 @@
 //! The **matrix owner** learns no more than that if it follows the protocol: everything else that it sees is
 //! encrypted.
 //!
-//! The **key holder learns more, and nobody should rely on it not using it.** It decrypts the masked candidates of
+//! The **key holder learns more, and nobody should rely on it not using that.** It decrypts the masked candidates of
 //! every cell. Of each cell it sees them in random order, shifted and multiplied by secret numbers, but *the same*
-//! numbers for all candidates of the cell. So it sees which candidates are equal; the exact ratio of their
-//! differences (for three candidates 0, 1 and 4 apart it sees 1 : 3 : 4); and, because the multiplier has a limited
-//! length, roughly how large the differences are. It does not see which cell it is, nor of which comparison, but with
-//! simple metrics and short scanpaths the differences reveal much: with |a−b| costs most of the matrix owner's
-//! letters can be guessed, with unit costs a good part of them. Every further view of the same scanpath (another
-//! scanpath of the key holder, a repetition after an interruption) adds to it. In a local alignment one candidate is
-//! always the score 0, so it sees ratios of scores and not only of differences. The coin between the two options of
-//! step 2 changes nothing: both give the same distribution. This engine is a faithful reproduction for study, and a
-//! heuristic; it is not a proof of privacy.
+//! numbers for all candidates of the cell. So it sees which candidates are equal; the exact ratio of their differences
+//! (for three candidates 0, 1 and 4 apart it sees 1 : 3 : 4); and, because the multiplier has a limited length, roughly
+//! how large the differences are. It does not see which cell it is, nor of which comparison, but with simple metrics
+//! and short scanpaths the differences reveal much: with |a−b| costs most of the matrix owner's letters can be guessed,
+//! with unit costs a good part of them. Every further view of the same scanpath (another scanpath of the key holder, a
+//! repetition after an interruption) adds to it. In a local alignment one candidate is always the score 0, so it sees
+//! ratios of scores and not only of differences. The coin between the two options of step 2 changes nothing: both give
+//! the same distribution. This engine is a faithful reproduction for study, and a heuristic; it is not a proof of
+//! privacy.
 //!
-//! # Assumption
-//! Both are semi-honest. Then what the matrix owner sees is hidden by the decisional composite residuosity assumption
-//! for keys of κ bits, and what the key holder sees beyond the ratios above is hidden up to 2⁻⁴⁰ for a whole session, whatever
-//! its size (`masking.rs`; the randomness of ciphertexts adds less than 2⁻⁴⁰, `RandomizerTable`).
+//! # Assumption Both are semi-honest. Then what the matrix owner sees is hidden by the decisional composite residuosity
+//! assumption for keys of κ bits, and what the key holder sees beyond the ratios above is hidden up to 2⁻⁴⁰ for a whole
+//! session of any size (`masking.rs`; the randomness of ciphertexts adds less than 2⁻⁴⁰, `RandomizerTable`).
 //!
-//! # A side that cheats
-//! The **matrix owner** can have a number of its choice decrypted as the "result" of each pair: any function of the key holder's
-//! letters that it can compute under encryption, also with the help of minima, and of any scanpath whose rows of D it
-//! has. The key holder decrypts one number per pair and only accepts a result that scanpaths of the lengths of *this* pair can
-//! have, R of them: for m and n letters min(m, n) + 1 Levenshtein distances (less what the cost of a replacement limits), and
-//! for other metrics the range of the costs. That is **log₂ R bits per charged pair, one letter of an alphabet of up to R**,
-//! instead of a score: Σ wₖ·D(i, k) with weights wₖ = k names the letter i. With 52 letters and Levenshtein distances of 20
-//! letters (R = 21), a scanpath of 20 letters takes 26 pairs, a quarter of what the scores of chosen scanpaths take. And a pair
-//! counts for its own scanpath, whatever the number is about. So the default limit of the key holder is half of that number, and
-//! counts the pairs of all its scanpaths together; a limit for each scanpath is for partners that follow the protocol.
-//! If a number is out of range, that alone is a bit, and so such a pair counts as well. Masked candidates that no masks make would be another such bit, for which
-//! no pair is charged; so the key holder answers them like others, and fails only when all pairs are open.
+//! # A side that cheats The **matrix owner** can have a number of its choice decrypted as the "result" of each pair:
+//! any function of the key holder's letters that it can compute under encryption, also with the help of minima, and of
+//! any scanpath whose rows of D it has. The key holder decrypts one number per pair and only accepts a result that
+//! scanpaths of the lengths of *this* pair can have, R of them: for m and n letters min(m, n) + 1 Levenshtein distances
+//! (less what the cost of a replacement limits), and for other metrics the range of the costs. That is **log₂ R bits
+//! per charged pair, one letter of an alphabet of up to R**, instead of a score: Σ wₖ·D(i, k) with weights wₖ = k names
+//! the letter i. With 52 letters and Levenshtein distances of 20 letters (R = 21), a scanpath of 20 letters takes 26
+//! pairs, a quarter of what the scores of chosen scanpaths take. And a pair counts for its own scanpath, even if the
+//! number is about another. So the default limit of the key holder is half of that number, and counts the pairs of all
+//! its scanpaths together; a limit for each scanpath is for partners that follow the protocol. If a number is out of
+//! range, that alone is a bit, and so such a pair counts as well. Masked candidates that no mask produces would be
+//! another such bit, for which no pair is charged; so the key holder answers them like others, and fails only when all
+//! pairs are open.
 //!
 //! The **key holder** can return wrong minima, and so make scores wrong, or the matrix owner's next candidates depend
-//! on what it likes. It sees no more numbers than before, but of a matrix that it steers. Nothing here bounds what that tells.
+//! on anything it likes. It sees no more numbers than before, but from a matrix that it steers. Nothing here bounds
+//! what that reveals.
 //!
 //! # Charging
 //! Each side tells its records ([`PairStore`](crate::PairStore)) of a pair before the first message from which the other side could
@@ -72,9 +73,9 @@
 //!
 //! - the **matrix owner** when the comparison enters the window, right before the candidates of its cells can be among those
 //!   that are sent. Every start is a view for the key holder, whether the comparison ends or not;
-//! - the **key holder** before it decrypts the result. All else that it sends is encrypted under its own key: rows of D, which
-//!   serve all pairs of a scanpath, and minima, of which it does not know the pair. A run that breaks off shows the
-//!   matrix owner nothing of the pairs that were not opened, however often it is repeated.
+//! - the **key holder** before it decrypts the result. Everything else that it sends is encrypted under its own key:
+//!   rows of D, which serve all pairs of a scanpath, and minima, of which it does not know the pair. A run that breaks
+//!   off shows the matrix owner nothing of the pairs that were not opened, no matter how often it is repeated.
 //!
 //! The key holder knows the factors of n and can read the randomness of every ciphertext that it receives. If it were
 //! not fresh, the key holder would get the randomness of its own D entries back and with it all of the matrix owner's
@@ -176,7 +177,7 @@ use crate::{JobError, ProtocolError, Revealed, Spec};
 use serde::{Deserialize, Serialize};
 use veilpath_paillier::KeySize;
 
-/// How the engine runs. Both sides must agree on all of it.
+/// How the engine runs. Both sides must agree on all options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "WrittenOptions")]
 pub struct PaillierOptions {

@@ -107,7 +107,7 @@ pub fn watch_key_holder(
     watch_window(spec, key_holder, matrix_owner, pairs, key, None)
 }
 
-/// The same with exactly so many comparisons in flight.
+/// The same with exactly this many comparisons in flight.
 pub fn watch_window(
     spec: &Spec,
     key_holder: &[&Scanpath],

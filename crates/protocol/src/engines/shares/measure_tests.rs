@@ -227,7 +227,7 @@ fn own_letters_are_counted() {
     }
 }
 
-/// Estimates tell the rounds and bytes that are counted.
+/// Estimates match the counted rounds and bytes.
 #[test]
 fn rounds_and_bytes_are_as_estimated() {
     rounds_and_bytes(&[(3, 20)]);

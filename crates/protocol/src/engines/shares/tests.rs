@@ -269,7 +269,7 @@ fn with_stimuli(stimuli: &[usize], length: usize) -> Cohort {
     cohort
 }
 
-/// The estimate of stages does not know in which order scanpaths come, and is right for all usual ones.
+/// The estimate of stages does not know the order of scanpaths, and is right for all usual orders.
 #[test]
 fn stages_are_as_estimated() {
     let by_stimulus: Vec<usize> = (0..1600).map(|at| at / 40).collect();
@@ -306,7 +306,7 @@ fn stages_are_as_estimated() {
     }
 }
 
-/// Estimates tell the rounds and bytes that are counted.
+/// Estimates match the counted rounds and bytes.
 #[test]
 fn rounds_and_bytes_are_as_estimated() {
     let metrics = metrics();

@@ -8,8 +8,8 @@ fn threshold(value: f64) -> Reveal {
     Reveal::Threshold(Threshold::new(value).unwrap())
 }
 
-/// Scores, and numbers just below and above them, divide the pairs as thresholds just as the scores do. The scores are those of
-/// every `step`th pair.
+/// Used as thresholds, scores and numbers just below and above them divide the pairs as the scores do. The scores are
+/// those of every `step`th pair.
 fn bits_follow_from_scores(engine: Engine, metric: &Metric, a: &Cohort, b: &Cohort, step: usize) {
     let comparison = Comparison::new(metric.clone(), a.alphabet).unwrap();
     let score = |x: usize, y: usize| {

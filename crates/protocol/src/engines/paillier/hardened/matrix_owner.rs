@@ -44,7 +44,8 @@ impl Multipliers {
         Self::new(shape, order, &masks, pads)
     }
 
-    /// Of π, each difference's ρ and r, and pads whose last is still as short as the others.
+    /// From π, the ρ and r of each difference, and pads whose last one does not have its extra top
+    /// bit yet.
     pub(in super::super) fn new(
         shape: &Shape,
         order: Order,
@@ -78,7 +79,8 @@ impl Multipliers {
     }
 }
 
-/// A log-uniform number from 2^floor to 2^bits − 1: an octave, and within it each number as often as the inverse of its size.
+/// A log-uniform number from 2^floor to 2^bits − 1: an octave, and within it each number with a probability inverse to
+/// its size.
 pub(in super::super) fn log_uniform<R: CryptoRng + ?Sized>(
     floor: u32,
     bits: u32,
@@ -173,7 +175,7 @@ impl Context<'_> {
         ))
     }
 
-    /// Every number in its slot, each ciphertext under randomness of its own.
+    /// Every number in its slot, each ciphertext under fresh randomness.
     fn pack_apart(&self, shape: &Shape, masked: &[Masked]) -> Result<Vec<u8>, ProtocolError> {
         let layout = &self.agreement.layout;
         let groups: Vec<&[Masked]> = masked.chunks(layout.cells).collect();
