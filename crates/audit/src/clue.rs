@@ -35,7 +35,7 @@ pub enum Clue {
         high: u128,
     },
     /// The masks of the hardened variant: the difference of every two candidates, in an order that the matrix owner
-    /// drew, each times a factor of its own.
+    /// drew, each times its own factor.
     Apart {
         /// First minus second, first minus third, second minus third.
         differences: [Difference; 3],

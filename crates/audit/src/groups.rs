@@ -61,7 +61,7 @@ pub(crate) struct View {
     used: Vec<Range<u32>>,
 }
 
-/// Changes what a side has, given what the other has; tests that flaws are found.
+/// Changes what a side has, given what the other has, to test that flaws are found.
 pub(crate) type Flaw<'a> = &'a dyn Fn(&mut View, &View);
 
 /// Lets each side observe this many runs.

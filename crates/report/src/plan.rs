@@ -12,8 +12,8 @@ mod measures;
 /// Longer values are cut.
 const MAX_CHARACTERS: usize = 300;
 
-/// What is said about each part, in order. `names` are those of the two cohorts. Where both are on one machine, and nothing
-/// is hidden, there are no sides to which results go.
+/// The text for each part, in order. `names` are those of the two cohorts. If both are on one machine and nothing is
+/// hidden, no side is named as the recipient of results.
 pub fn in_words(
     spec: &Spec,
     names: &[String; 2],
@@ -66,7 +66,7 @@ pub(crate) fn metric_name(metric: &Metric) -> &'static str {
     }
 }
 
-/// A side as people name it: its role, and its cohort's name where that says more.
+/// A side in words: its role, and its cohort's name if that says more.
 pub(crate) fn side(role: &str, names: &[String; 2]) -> String {
     let (words, name) = match role {
         "host" => ("the host", &names[0]),

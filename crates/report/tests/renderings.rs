@@ -183,7 +183,7 @@ fn summaries_of_answers_about_groups_count_pairs_and_repeat_no_answer() {
     assert_eq!(render_of(&outcome, csv::write).trim_end(), header);
     outcome.answers = common::answers();
     let answer = table::answers(&outcome);
-    // As it is read from the state directory: nothing was computed now.
+    // As read from the state directory, where nothing is computed.
     outcome.cost = Cost::default();
     let summary = table::summary(&outcome);
     assert!(summary.starts_with("2 pairs by levenshtein\n"), "{summary}");

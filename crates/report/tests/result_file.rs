@@ -1,4 +1,4 @@
-//! Result files read back: what was written comes again, and what is broken is refused with its place.
+//! Round trips of result files, and errors with line and column for broken ones.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
 mod common;

@@ -141,7 +141,7 @@ fn the_default_limit_is_at_most_half_of_the_strongest_attack() {
             check(&metric, Reveal::Score, length);
         }
     }
-    // Results of these are computed anew for every letter that is tried.
+    // Results of these are computed from scratch for every letter that is tried.
     let measures = [
         Metric::SequenceScore,
         Metric::Frechet(Frechet { points }),

@@ -1,4 +1,4 @@
-//! Whether the audit detects what hardened masks reveal, whatever the range of their multipliers.
+//! Whether the audit detects what hardened masks reveal, for any range of their multipliers.
 
 use super::{absolute, known};
 use crate::clue::{Clue, Feature};

@@ -20,7 +20,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// Reads an [`Outcome`] of at most `max_pairs` pairs from JSON.
+/// Reads an [`Outcome`] from JSON.
 ///
 /// What is wrong with the file beyond its syntax is left in `problem`, where it keeps its type.
 pub struct OutcomeSeed<'a> {

@@ -12,7 +12,7 @@ use std::io;
 use veilpath_metrics::text::printable;
 use veilpath_protocol::OutputKind;
 
-/// The most tiles that are written out as a table; beyond, a table of the lines says what the figure shows.
+/// The most tiles that are written out as a table; above this, a table of the lines summarises the figure.
 const MAX_TABLE_TILES: usize = 2500;
 
 /// The most tiles that have a second number for the pointer.
@@ -152,7 +152,8 @@ fn data(map: &HeatMap<'_>) -> String {
         let mut bytes = Vec::with_capacity(matrix.rows() * matrix.columns() * 4);
         for &row in &map.rows.order {
             for &column in &map.columns.order {
-                // The script tells by them what was not compared from what is undefined.
+                // The script uses these to tell pairs that were not compared from undefined
+                // numbers.
                 let none = match matrix.is_undefined(row, column) {
                     true => f64::INFINITY,
                     false => f64::NAN,

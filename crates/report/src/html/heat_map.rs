@@ -1,7 +1,7 @@
 //! The heat map as SVG: tiles, ids, dendrograms and the scale.
 //!
-//! The tiles are one picture within the drawing, whatever their number; a browser would not survive a quarter of a million
-//! rectangles. Lines and words around it are SVG. A phone gets a second, narrow drawing of the same picture.
+//! The tiles are a single image within the drawing: a browser could not handle a quarter of a million rectangles. Lines
+//! and text around it are SVG. A phone gets a second, narrow drawing of the same picture.
 
 mod dendrogram;
 mod layout;
@@ -39,7 +39,8 @@ impl<'a> HeatMap<'a> {
     ) -> Self {
         let square = matrix.within_one_cohort(quantity).ok();
         let columns = match &square {
-            // One cohort with itself: both sides in the same order, so that the diagonal is one.
+            // One cohort with itself: both sides in the same order, so that a cohort member meets
+            // itself on the diagonal.
             Some(_) => None,
             None => Some(clustering::rows(&matrix.transposed(), None)),
         };

@@ -1,4 +1,4 @@
-//! The letters of one's own scanpaths: what they are called, and their colours.
+//! The letters of this side's scanpaths: their names and colours.
 
 use super::heat_map::{cut_to, n};
 use super::scale::{Rgb, hex};
@@ -7,13 +7,15 @@ use maud::{Markup, html};
 use std::collections::BTreeSet;
 use veilpath_metrics::{Alphabet, Grid};
 
-/// The colours of the corners of a grid; those of its cells lie between them, so that neighbours look alike.
+/// The colours of the corners of a grid; those of its cells are interpolated, so that neighbours look
+/// similar.
 const CORNERS: [[Rgb; 2]; 2] = [
     [[40, 80, 205], [220, 60, 140]],
     [[15, 160, 115], [245, 190, 50]],
 ];
 
-/// The colours of areas, which have no places: as different as possible, also for colour-blind readers.
+/// The colours of areas, which have no position on a grid: as different as possible, also for
+/// colour-blind readers.
 const AREAS: [Rgb; 12] = [
     [0, 114, 178],
     [230, 159, 0],
@@ -163,7 +165,7 @@ fn of_cell(grid: Grid, cell: u16) -> Rgb {
     })
 }
 
-/// After the colours of the list come lighter and darker ones.
+/// After the colours of the list, lighter and darker variants follow.
 fn of_area(area: usize) -> Rgb {
     let color = AREAS[area % AREAS.len()];
     match area / AREAS.len() % 3 {

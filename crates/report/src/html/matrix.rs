@@ -4,14 +4,14 @@ use super::quantity::{Quantity, ScoreKind};
 use std::collections::{BTreeSet, HashMap};
 use veilpath_protocol::OutputKind;
 
-/// The most cells of a matrix. A file has a cell for each pair unless its pairs are scattered, so that this is about the
-/// largest file that is read at all.
+/// The most cells of a matrix. A file has a cell for each pair unless its pairs are scattered, so this is about the
+/// largest file that is read.
 pub(crate) const MAX_CELLS: usize = 4_000_000;
 
-/// The most lines of a side: browsers draw no longer picture.
+/// The most lines of a side: browsers cannot draw a larger picture.
 pub(crate) const MAX_LINES: usize = 16_000;
 
-/// Two numbers that ought to be equal may differ by this much of their size.
+/// Two numbers that should be equal may differ by this fraction.
 const TOLERANCE: f64 = 1e-9;
 
 /// A matrix of numbers with ids at its sides.
@@ -21,7 +21,7 @@ pub(crate) struct Matrix {
     pub(crate) b: Vec<String>,
     /// Row by row; not a number where there is no pair.
     values: Vec<f64>,
-    /// The numbers that are shown next to them, where they are others.
+    /// The numbers that are shown next to them, if they differ.
     beside: Option<Vec<f64>>,
     /// How many pairs each number is of.
     counts: Vec<u32>,
@@ -29,11 +29,11 @@ pub(crate) struct Matrix {
     pub(crate) averaged: usize,
     /// Matrix cells without a number.
     pub(crate) missing: usize,
-    /// Those of them that were compared, without a number coming out. In the order of `values`.
+    /// Whether a pair was compared but has no number. In the order of `values`.
     undefined: Vec<bool>,
 }
 
-/// One pair on its way into a matrix: labels, and the numbers.
+/// One pair to add to a matrix: its labels and numbers.
 #[derive(Clone, Copy)]
 pub(crate) struct Cell<'a> {
     pub(crate) a: &'a str,
@@ -44,7 +44,7 @@ pub(crate) struct Cell<'a> {
 }
 
 impl Matrix {
-    /// The matrix of these pairs; pairs that come again are averaged. `None` where it would have too many lines or cells, or no
+    /// The matrix of these pairs; repeated pairs are averaged. `None` if it would have too many lines or cells, or no
     /// number.
     pub(crate) fn new<'a>(cells: impl Iterator<Item = Cell<'a>> + Clone) -> Option<Self> {
         let (mut a, mut b) = (Labels::default(), Labels::default());
@@ -99,18 +99,18 @@ impl Matrix {
         self.b.len()
     }
 
-    /// The number of a pair; `None` where the two were not compared, or no number came out.
+    /// The number of a pair; `None` if the two were not compared or have no number.
     pub(crate) fn get(&self, row: usize, column: usize) -> Option<f64> {
         let value = self.values[row * self.columns() + column];
         (!value.is_nan()).then_some(value)
     }
 
-    /// Whether the two were compared and no number came out.
+    /// Whether the two were compared but have no number.
     pub(crate) fn is_undefined(&self, row: usize, column: usize) -> bool {
         self.undefined[row * self.columns() + column]
     }
 
-    /// How many pairs were compared without a number coming out.
+    /// How many pairs were compared but have no number.
     pub(crate) fn undefined(&self) -> usize {
         self.undefined
             .iter()
@@ -168,7 +168,7 @@ impl Matrix {
         }
     }
 
-    /// The matrix as one of dissimilarities of the ids of one cohort, in the order of `a`, or why it is none.
+    /// The matrix as dissimilarities of the ids of one cohort, in the order of `a`, or why it is not one.
     pub(crate) fn within_one_cohort(
         &self,
         quantity: Quantity<'_>,
@@ -185,7 +185,7 @@ impl Matrix {
         }
         let alike = quantity.alike().ok_or(NotSquare::UnknownDirection)?;
         let (least, greatest) = self.range().ok_or(NotSquare::Missing)?;
-        // A similarity has its own greatest value; a score has the greatest that there is.
+        // The largest possible similarity is known; for a score, take the largest in the matrix.
         let top = match quantity.kind {
             OutputKind::Fraction => 1.0,
             _ => greatest,
@@ -234,7 +234,7 @@ pub(crate) struct DissimilarityMatrix {
 }
 
 impl DissimilarityMatrix {
-    /// From the distance of every two, which is asked for once each.
+    /// From a distance function, which is called once for each pair.
     pub(crate) fn new(size: usize, mut distance: impl FnMut(usize, usize) -> f64) -> Self {
         let mut far_apart = vec![0.0; size * size];
         for i in 0..size {
@@ -257,7 +257,7 @@ impl DissimilarityMatrix {
     }
 }
 
-/// Why a matrix does not tell how far the members of one cohort are apart.
+/// Why a matrix does not say how far apart the members of one cohort are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotSquare {
     DifferentIds,
@@ -266,7 +266,7 @@ pub(crate) enum NotSquare {
     UnknownDirection,
     /// The same ids on both sides, but a pair and its reverse differ.
     NotSymmetric,
-    /// Somebody is more like somebody else than like themselves.
+    /// Somebody is more similar to somebody else than to themselves.
     UnlikeThemselves,
 }
 

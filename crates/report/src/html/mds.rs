@@ -1,10 +1,10 @@
-//! Classical multidimensional scaling: points on a map whose distances come as near to the dissimilarities as two
-//! dimensions allow (Torgerson's method: the two leading eigenvectors of the doubly centred squares).
+//! Classical multidimensional scaling: points on a map whose distances approximate the dissimilarities as well as
+//! two dimensions allow (Torgerson's method: the two leading eigenvectors of the doubly centred squares).
 
 use super::eigen::leading;
 use super::matrix::DissimilarityMatrix;
 
-/// More points than this are a cloud, and take long.
+/// More points than this are unreadable and slow.
 pub(crate) const MAX_POINTS: usize = 1500;
 
 /// A map of the members of one cohort.
@@ -15,7 +15,7 @@ pub(crate) struct Map {
     pub(crate) fit: Option<f64>,
 }
 
-/// The map; `None` where there are fewer than three points, too many, or none apart from another.
+/// The map; `None` if there are fewer than three points, too many, or all in one place.
 pub(crate) fn map(far: &DissimilarityMatrix) -> Option<Map> {
     let size = far.size;
     if !(3..=MAX_POINTS).contains(&size) {

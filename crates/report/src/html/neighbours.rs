@@ -7,10 +7,11 @@ use super::quantity::{Quantity, ScoreKind, ThresholdSide};
 use super::table::{Column, Field, table};
 use maud::{Markup, html};
 
-/// The most rows of a table; a browser sorts as many without a pause.
+/// The most rows of a table; a browser sorts this many without a pause.
 const MAX_ROWS: usize = 2000;
 
-/// The two most alike of one line, the nearest first. A line that is compared with itself is not its own neighbour.
+/// The two most similar to one line, the nearest first. A line that is compared with itself is not its own
+/// neighbour.
 pub(crate) fn nearest(
     matrix: &Matrix,
     row: usize,
@@ -144,7 +145,7 @@ fn of_side(
     }
 }
 
-/// Where only yes and no are known there is no nearest; there is how many are near.
+/// If only yes and no are known, there is no nearest line, only a number of near ones.
 fn within(
     matrix: &Matrix,
     threshold: ThresholdSide,

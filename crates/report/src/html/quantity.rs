@@ -81,7 +81,7 @@ impl ThresholdSide {
     }
 }
 
-/// Which numbers mean that two scanpaths are alike.
+/// Which numbers mean that two scanpaths are similar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ScoreKind {
     /// Smaller numbers.
@@ -96,7 +96,8 @@ pub(crate) enum ScoreKind {
 pub struct NoSuchOutput(pub String);
 
 impl<'a> Quantity<'a> {
-    /// The outputs of these names. Where none is named, all of them; but a score and its similarity are one, and so is a bit.
+    /// The outputs of these names. All of them if none is named; a score and its similarity count as one, and so does a
+    /// bit.
     pub(crate) fn all(file: &'a ResultFile, only: &[String]) -> Result<Vec<Self>, NoSuchOutput> {
         let outputs = file.outputs();
         if !only.is_empty() {
@@ -116,8 +117,8 @@ impl<'a> Quantity<'a> {
             .collect())
     }
 
-    /// The first output from 0 to 1 that every pair has, else the first that says what is alike, else the first; with the
-    /// score beside it.
+    /// The first output from 0 to 1 that every pair has, else the first that says what is similar, else the first; with
+    /// the score beside it.
     fn of(file: &'a ResultFile) -> Self {
         let outputs = file.outputs();
         let complete = |&output: &usize| {

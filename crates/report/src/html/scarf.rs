@@ -1,4 +1,4 @@
-//! The scarf plot of one's own scanpaths: a row for each, with a piece for each letter.
+//! The scarf plot of this side's scanpaths: a row for each, with a piece for each letter.
 
 use super::letters::Letters;
 use super::numbers;

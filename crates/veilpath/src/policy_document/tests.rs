@@ -44,7 +44,7 @@ fn plans() -> Vec<DocumentPlan> {
     plans
 }
 
-/// Two pages, whatever the plan; nothing is said to be anonymous.
+/// Two pages for any plan, and no claim of anonymity.
 #[test]
 fn a_document_is_two_pages_and_claims_no_anonymity() {
     let policy = Policy::parse(Path::new("policy.toml"), POLICY_EXAMPLE).unwrap();
