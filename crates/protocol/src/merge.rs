@@ -76,7 +76,7 @@ pub enum MergeError {
     },
     /// The merged result would not fit the memory of a common machine.
     #[error(
-        "the plan has {pairs} pairs; one result has at most {most}, so use its tiles as they are"
+        "the plan has {pairs} pairs; one result has at most {most}, so use its tiles separately"
     )]
     TooManyPairs {
         /// The pairs of the plan.

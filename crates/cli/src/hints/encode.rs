@@ -25,7 +25,8 @@ fn naming(x: &str, y: &str) -> String {
     }
 }
 
-/// The same for a cohort file that another command than `encode` reads: it has few of `encode`'s flags.
+/// The same for a cohort file that a command other than `encode` reads, which has few of `encode`'s
+/// flags.
 pub(crate) fn cohort_error(error: &ReadError) -> String {
     let has = |field: &EncodeField| matches!(field, EncodeField::Notation | EncodeField::Grid);
     if error.fields.iter().all(has) {
@@ -133,7 +134,7 @@ mod tests {
         assert_eq!(naming("Left X", "Left Y"), "--columns 'x=Left X,y=Left Y'");
     }
 
-    /// An example value behind "250 samples per second" would contradict it.
+    /// An example value after "250 samples per second" would contradict it.
     #[test]
     fn notes_show_forms_and_not_example_values() {
         assert_eq!(with_flags("a", &[EncodeField::Rate]), "a (--rate HZ)");

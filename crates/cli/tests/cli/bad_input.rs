@@ -7,7 +7,7 @@ use common::Folder;
 
 const GOOD: &str = "participant,stimulus,scanpath\nP1,cows,ABCD\n";
 
-/// What `compare` says of a first cohort file with this content.
+/// The error of `compare` for a first cohort file with this content.
 fn complaint(content: impl AsRef<[u8]>) -> String {
     let folder = Folder::new();
     folder.file("a.csv", content);

@@ -22,7 +22,8 @@ fn start(folder: &Folder, call: &str) -> Child {
     command.stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Waits for so many complete lines in the file and kills the process. Returns them, and what was printed to standard error.
+/// Waits for this many complete lines in the file and kills the process. Returns them, and what was printed to standard
+/// error.
 fn kill_after(mut child: Child, file: &Path, lines: usize) -> (Vec<String>, String) {
     let deadline = Instant::now() + LONGEST;
     let whole = loop {

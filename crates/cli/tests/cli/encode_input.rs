@@ -1,4 +1,4 @@
-//! Files that were once read wrongly without a message: what is read from them, and what is said about it.
+//! Files that must not be misread silently: what is read from them, and which messages are printed.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 use crate::common;

@@ -31,7 +31,7 @@ fn alone(pair: &Pair, side: Side, call: &str) -> RunOutput {
     pair.start(side, &arguments).end()
 }
 
-/// What a side's log says when so many answers about groups count for the partner, the one that is agreed on included.
+/// The log line when this many answers about groups count for the partner, including the one just agreed on.
 fn counted(answers: u32) -> String {
     format!("\"answers\":{answers},\"answers_per_partner\"")
 }

@@ -1,4 +1,4 @@
-//! Calls that ask for too much, or for something that would be ignored, are told so at once.
+//! Calls that ask for too much, or for something that would be ignored, fail at once.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 use crate::common;
@@ -105,7 +105,8 @@ fn the_declared_notation_may_be_repeated() {
     }
 }
 
-/// A cohort that does not name its alphabet is read again once the metric's grid limits it; a pipe flows once.
+/// A cohort that does not name its alphabet is read again once the metric's grid limits it, but a pipe can be
+/// read only once.
 #[cfg(unix)]
 #[test]
 fn a_pipe_can_hold_a_cohort_that_is_read_twice() {

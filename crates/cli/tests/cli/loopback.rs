@@ -58,7 +58,7 @@ fn loopback_leaves_no_files_and_counts_bytes() {
     }
 }
 
-/// On Linux a process can be given a network of its own, in which not even 127.0.0.1 works.
+/// On Linux a process can have its own network namespace, in which not even 127.0.0.1 works.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_missing_loopback_interface_is_reported() {
@@ -91,7 +91,7 @@ fn an_interrupt_ends_both_roles_at_once() {
     use std::os::unix::process::ExitStatusExt;
     if interrupts_are_ignored() {
         let notice = "\n*** SKIPPED: this shell ignores interrupts, so that none was sent. ***\n";
-        // Not by `eprintln!`, which the test harness keeps to itself when a test passes.
+        // Not by `eprintln!`, which the test harness hides when a test passes.
         std::io::stderr().write_all(notice.as_bytes()).unwrap();
         return;
     }
@@ -131,7 +131,7 @@ fn an_interrupt_ends_both_roles_at_once() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// A shell without job control starts what is in the background so, and all that it starts in turn.
+/// A shell without job control starts background processes this way, and these pass it on.
 #[cfg(unix)]
 fn interrupts_are_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

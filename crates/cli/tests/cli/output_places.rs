@@ -197,7 +197,7 @@ mod unix {
         encode_to(&folder, "pipe").ok();
         assert!(std::fs::metadata(&pipe).unwrap().file_type().is_fifo());
         assert!(reader.join().unwrap().ends_with("anna,cows,A\n"));
-        // Looked at before the work, a pipe stays open until the results are there.
+        // A pipe that is checked before the work stays open until the results are written.
         folder.file("few.csv", "participant,scanpath\np1,ABBA\n");
         let reader = std::thread::spawn(move || std::fs::read_to_string(pipe).unwrap());
         let call = [

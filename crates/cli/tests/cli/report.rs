@@ -108,7 +108,7 @@ fn both_institutions_can_make_a_report() {
     assert!(join.contains("Your own scanpaths") && !join.contains("class=\"heat\""));
 }
 
-/// Neither time nor place nor chance may change a page: it can be compared and archived.
+/// A page does not depend on time, place or chance, so that it can be compared and archived.
 #[test]
 fn reports_are_reproducible() {
     let folder = folder();
@@ -202,7 +202,7 @@ fn own_scanpaths_and_pictures_are_drawn() {
     );
 }
 
-/// What the other side looked at is in no page: of it, ids and scores alone are known.
+/// No page shows what the other side looked at: only its ids and scores are known.
 #[test]
 fn the_page_shows_only_ids_and_scores_of_the_other_side() {
     let folder = folder();

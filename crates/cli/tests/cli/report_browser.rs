@@ -379,7 +379,7 @@ fn long_names_fit_a_phone() {
     }
 }
 
-/// Whoever names participants may be hostile: the ids of this file would run if anything let them.
+/// Ids may be hostile: those of this file would run as scripts if anything let them.
 #[test]
 fn hostile_ids_do_nothing_in_a_browser() {
     let Some(browser) = Browser::start() else {

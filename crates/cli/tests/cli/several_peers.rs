@@ -10,7 +10,8 @@ use veilpath_protocol::Role;
 use veilpath_session::limits::Timeouts;
 use veilpath_session::{AlphabetInfo, Identity, Session, StateDir};
 
-/// A host that also expects somebody who never comes, so that it stays when the first peer is done.
+/// A host that also expects a peer that never connects, so that it keeps running when the first
+/// peer is done.
 fn host(pair: &Pair, arguments: &[&str]) -> (Running, String) {
     let nobody = Identity::ephemeral().unwrap().fingerprint().to_string();
     let several = ["--peer", &nobody, "-o", "results", "--format", "csv"];

@@ -1,4 +1,4 @@
-//! What is left of sessions in the state directory: results that are written without the peer, bans, and who may change it.
+//! What sessions leave in the state directory: results that are written without the peer, bans, and permissions.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
 use crate::common;
@@ -124,7 +124,7 @@ fn a_ban_holds_until_this_sides_user_lifts_it() {
         join.stderr
     );
 
-    // A peer that is not known is not asked about.
+    // There is no prompt for an unknown peer.
     let other = pair.fingerprint(Side::Host);
     let unknown = alone(&pair, Side::Host, &format!("peers unban {other}")).refused();
     assert!(unknown.contains("veilpath peers") && !unknown.contains("--yes"));

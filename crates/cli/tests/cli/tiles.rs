@@ -4,7 +4,7 @@
 use crate::common::Folder;
 use crate::common::pair::{Pair, Side};
 
-/// A result file without its cost, which has a line of its own.
+/// A result file without its cost, which is on its own line.
 fn without_cost(text: &str) -> String {
     let lines = text.lines().filter(|line| !line.starts_with("\"cost\": "));
     lines.collect::<Vec<_>>().join("\n")

@@ -54,7 +54,7 @@ pub(crate) struct ReconstructArgs {
     )]
     reveal: Vec<Reveal>,
 
-    /// Hide the lengths from the partner, which finds them out first
+    /// Hide the lengths, which the attack then has to find first
     #[arg(long)]
     hidden_lengths: bool,
 

@@ -28,7 +28,8 @@ pub(crate) fn relative(file: &Path) -> String {
     parts.join("/")
 }
 
-/// What cargo knows of the packages of the workspace in this folder of the repository, without their dependencies.
+/// Cargo's metadata about the packages of the workspace in this folder of the repository, without their
+/// dependencies.
 pub(crate) fn metadata(folder: &str) -> Value {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let arguments = "metadata --format-version 1 --no-deps --offline";

@@ -225,7 +225,7 @@ fn a_session_is_refused_paused_and_resumed_in_words() {
     let Some((host, join)) = introduced() else {
         return;
     };
-    // Different plans: both sides hear it in words.
+    // Different plans: both sides get a message.
     join.set("partner-metric", "scanmatch");
     connect(&host, &join);
     for side in [&host, &join] {
@@ -244,7 +244,7 @@ fn a_session_is_refused_paused_and_resumed_in_words() {
     for side in [&host, &join] {
         side.browser.wait_for("document.getElementById('start')");
     }
-    // One side starts and pauses; the other one is gone for it.
+    // One side starts and pauses; the other side loses its connection.
     host.browser.click("#start");
     host.browser
         .wait_for("document.getElementById('stop')?.textContent === 'Pause'");
