@@ -121,7 +121,7 @@ impl Collector {
     }
 
     /// Takes the user's settings for the screen, which matter if fixations are kept or detected.
-    pub fn about_screen(&mut self, options: &ReadOptions) {
+    pub fn set_display(&mut self, options: &ReadOptions) {
         self.display = Display::new(options);
     }
 

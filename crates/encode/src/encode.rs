@@ -64,7 +64,7 @@ fn encode_with(
 ) -> Result<Encoded, ReadError> {
     format.map(|name| named(formats, name)).transpose()?;
     let mut collector = Collector::new(options)?;
-    collector.about_screen(read);
+    collector.set_display(read);
     let mut idle = Vec::new();
     let mut accepts = SupportedOptions::NOTHING;
     let consumed = Arc::new(Consumed::default());
@@ -106,7 +106,7 @@ fn encode_with(
         });
     }
     if cohort.entries.is_empty() {
-        return Err(nothing_found(
+        return Err(no_scanpaths(
             &first.unwrap_or_default(),
             files,
             read.eye,
@@ -192,7 +192,7 @@ fn names(formats: &[&dyn Format]) -> String {
     names.join(", ")
 }
 
-fn nothing_found(file: &str, files: usize, eye: Eye, summary: &Summary) -> ReadError {
+fn no_scanpaths(file: &str, files: usize, eye: Eye, summary: &Summary) -> ReadError {
     let place = match files {
         0 => "encoding".to_string(),
         1 => file.to_string(),

@@ -120,7 +120,7 @@ impl Input {
 
     /// The same file from its start, for formats whose later lines are needed first; `None` for a pipe, which can be
     /// read only once.
-    pub fn again(&self) -> Result<Option<Self>, ReadError> {
+    pub fn reopen(&self) -> Result<Option<Self>, ReadError> {
         if let Some(bytes) = &self.memory {
             return Self::from_shared(&self.name, Arc::clone(bytes)).map(Some);
         }

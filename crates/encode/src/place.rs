@@ -19,7 +19,12 @@ pub(crate) fn cell_at(grid: &Grid, space: &Space, outside: Outside, x: f64, y: f
     let (x, y) = space.on_surface(x, y);
     let pixels = space.kind == SpaceKind::Pixels;
     let part = |value, start, end, parts| part(value, start, end, parts, pixels, outside);
-    let column = part(around(space, x), space.left, space.right, grid.columns())?;
+    let column = part(
+        wrap_longitude(space, x),
+        space.left,
+        space.right,
+        grid.columns(),
+    )?;
     let row = part(y, space.top, space.bottom, grid.rows())?;
     u16::try_from(row * grid.columns() + column).ok()
 }
@@ -27,7 +32,7 @@ pub(crate) fn cell_at(grid: &Grid, space: &Space, outside: Outside, x: f64, y: f
 /// On a globe, the same longitude between the edges: 190 is −170, and −10 is 350 where longitudes run from 0 to 360.
 /// Trackers and unwrapped head movements write both. A value more than a full turn beyond an edge is not a
 /// longitude.
-fn around(space: &Space, x: f64) -> f64 {
+fn wrap_longitude(space: &Space, x: f64) -> f64 {
     let turn = (space.right - space.left).abs();
     let (least, greatest) = (space.left.min(space.right), space.left.max(space.right));
     match x {

@@ -204,7 +204,7 @@ impl GlobalModel {
     /// The largest cost that scanpaths of these lengths can have: the smaller of replacing everything that can be
     /// replaced at the highest cost, and of deleting and inserting everything.
     pub fn worst(&self, m: usize, n: usize, letters: u32) -> u64 {
-        self.worst_given(m, n, self.costs.largest(letters).into())
+        self.worst_with_largest(m, n, self.costs.largest(letters).into())
     }
 
     /// Whether the score of two empty scanpaths would be 0/0.
@@ -215,7 +215,7 @@ impl GlobalModel {
         )
     }
 
-    fn worst_given(&self, m: usize, n: usize, largest: u64) -> u64 {
+    fn worst_with_largest(&self, m: usize, n: usize, largest: u64) -> u64 {
         let gaps = |m: usize, n: usize| {
             m as u64 * u64::from(self.delete) + n as u64 * u64::from(self.insert)
         };

@@ -171,9 +171,7 @@ pub enum ResultFormatError {
     )]
     Tile,
     /// The error bound is negative, or not a number.
-    #[error(
-        "\"error_bound\" must be a non-negative number, and absent if nothing is rounded"
-    )]
+    #[error("\"error_bound\" must be a non-negative number, and absent if nothing is rounded")]
     ErrorBound,
     /// The time is not a number of seconds.
     #[error("the seconds of the cost must be a non-negative number")]

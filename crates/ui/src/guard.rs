@@ -129,7 +129,7 @@ impl Guard {
 
     /// Exchanges the token for the cookie, and takes it out of the address. A redirect would not work: a browser that
     /// comes from another page does not send the cookie with it.
-    fn welcome(&self) -> Response {
+    fn exchange_token(&self) -> Response {
         let cookie = format!(
             "{}={}; Path=/; HttpOnly; SameSite=Strict",
             self.cookie_name(),
@@ -159,7 +159,7 @@ pub(crate) async fn check(
             "this host name is not the page's own",
         )
     } else if request.uri().path() == "/" && guard.has_token(request.uri()) {
-        guard.welcome()
+        guard.exchange_token()
     } else if !guard.is_own_origin(method, headers) {
         refused(
             StatusCode::FORBIDDEN,

@@ -131,11 +131,11 @@ fn limit(limit: &LimitSummary) -> String {
     let (before, after) = (limit.before, limit.after);
     let planned = match (before, after - before.min(after)) {
         (0, now) => format!("this plan needs {}", units::grouped(now)),
-        (before, 0) => format!("{}, and this plan adds none", made_before(before)),
+        (before, 0) => format!("{}, and this plan adds none", earlier_comparisons(before)),
         (before, now) => format!(
             "this plan needs {}, and {}",
             units::grouped(now),
-            made_before(before)
+            earlier_comparisons(before)
         ),
     };
     let Some(limits) = limit.limits else {
@@ -169,7 +169,7 @@ fn limit(limit: &LimitSummary) -> String {
     }
 }
 
-fn made_before(comparisons: u64) -> String {
+fn earlier_comparisons(comparisons: u64) -> String {
     let were = if comparisons == 1 { "was" } else { "were" };
     format!("{} {were} made before", units::grouped(comparisons))
 }

@@ -24,7 +24,11 @@ pub(super) const ABOUT_TIME: &[EncodeField] = &[
     EncodeField::MinDwell,
 ];
 
-pub(super) fn unreducible(files: &[FileSummary], file: usize, why: ReductionError) -> ReadError {
+pub(super) fn reduction_error(
+    files: &[FileSummary],
+    file: usize,
+    why: ReductionError,
+) -> ReadError {
     let name = files.get(file).map_or("", |file| file.file.as_str());
     match why {
         ReductionError::NoTime => ReadError::new(

@@ -38,7 +38,7 @@ impl Tally {
         self.first = first;
     }
 
-    fn says_enough(&self) -> bool {
+    fn has_enough_points(&self) -> bool {
         self.outside + self.used >= ENOUGH_ROWS
     }
 
@@ -65,9 +65,9 @@ impl Tallies {
 
     /// A note if the points of at most half of the participants are odd. It names files, never participants.
     pub(super) fn note(&self, files: &[FileSummary]) -> Option<EncodeNote> {
-        let enough = |tally: &&Tally| tally.says_enough();
+        let enough = |tally: &&Tally| tally.has_enough_points();
         let of = self.by_participant.values().filter(enough).count();
-        let is_odd = |tally: &Tally| tally.says_enough() && tally.is_odd();
+        let is_odd = |tally: &Tally| tally.has_enough_points() && tally.is_odd();
         let participants = self.by_participant.values().filter(|it| is_odd(it)).count();
         if participants == 0 || participants * 2 > of {
             return None;

@@ -59,7 +59,7 @@ impl VelocityFilter {
     pub(super) fn push(&mut self, time: f64, point: Option<Point>) -> Option<SpeedSample> {
         if self.window.is_empty() {
             for _ in 0..self.reach {
-                self.window.push_back(self.beyond(point));
+                self.window.push_back(self.padding(point));
             }
         }
         self.enter(Entry {
@@ -73,16 +73,16 @@ impl VelocityFilter {
         let Some(last) = self.window.back().copied() else {
             return;
         };
-        let beyond = self.beyond(last.point);
+        let padding = self.padding(last.point);
         for _ in 0..self.reach {
-            if let Some(moving) = self.enter(beyond) {
+            if let Some(moving) = self.enter(padding) {
                 each(moving);
             }
         }
     }
 
     /// What is assumed beyond an end: nothing, or for a polynomial that the eye stayed.
-    fn beyond(&self, edge: Option<Point>) -> Entry {
+    fn padding(&self, edge: Option<Point>) -> Entry {
         let stays = matches!(self.method, VelocityMethod::SavitzkyGolay { .. });
         Entry {
             time: None,

@@ -48,7 +48,7 @@ impl Format for BidsPhysio {
         sink: &mut dyn Sink,
     ) -> Result<(), ReadError> {
         let name = BidsName::parse(input.name());
-        refuse_what_has_no_gaze(&input, name.as_ref(), options)?;
+        refuse_without_gaze(&input, name.as_ref(), options)?;
         let sidecar = metadata(&input, name.as_ref(), None)?;
         let events = metadata(&input, name.as_ref(), Some("events"))?;
         let (participant, stimulus) = names(&input, name.as_ref(), options, sink)?;
@@ -105,7 +105,7 @@ struct ColumnIndices {
     unit: Option<String>,
 }
 
-fn refuse_what_has_no_gaze(
+fn refuse_without_gaze(
     input: &Input,
     name: Option<&BidsName>,
     options: &ReadOptions,

@@ -148,17 +148,17 @@ impl Survey {
     /// Looks through the whole file where it can be read twice, else through its head.
     pub(super) fn of(input: &Input) -> Result<Self, ReadError> {
         let mut survey = Self::default();
-        match input.again()? {
+        match input.reopen()? {
             Some(again) => {
                 let mut lines: Lines = again.into_lines();
                 while let Some(line) = lines.next_line()? {
-                    survey.look_at(&line);
+                    survey.inspect(&line);
                 }
                 survey.complete = true;
             }
             None => {
                 for line in input.head().lines {
-                    survey.look_at(&line);
+                    survey.inspect(&line);
                 }
                 // Names that come after the data are known for the first trials only.
                 for trial in &mut survey.trials {
@@ -170,7 +170,7 @@ impl Survey {
         Ok(survey)
     }
 
-    fn look_at(&mut self, line: &str) {
+    fn inspect(&mut self, line: &str) {
         match Line::of(line) {
             Line::Sample(_) => self.samples = true,
             Line::Fixation(line) => {

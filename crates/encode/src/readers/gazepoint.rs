@@ -166,7 +166,7 @@ fn read_fixations(
             Some(last) if last.recording == next.recording && last.number == next.number => {
                 sink.dropped(Dropped::SameFixation);
             }
-            Some(last) => hand_over(last, &pending_aoi, sink),
+            Some(last) => emit(last, &pending_aoi, sink),
             None => {}
         }
         pending = Some(next);
@@ -174,12 +174,12 @@ fn read_fixations(
         pending_aoi.push_str(aoi.map_or("", |aoi| row.text(aoi)));
     }
     if let Some(last) = &pending {
-        hand_over(last, &pending_aoi, sink);
+        emit(last, &pending_aoi, sink);
     }
     Ok(())
 }
 
-fn hand_over(fixation: &Pending, aoi: &str, sink: &mut dyn Sink) {
+fn emit(fixation: &Pending, aoi: &str, sink: &mut dyn Sink) {
     report_fixation(
         sink,
         fixation.recording,

@@ -47,7 +47,7 @@ impl Format for Matlab {
             match not_a_scanpath(&matrix) {
                 None => {
                     let (participant, stimulus) = names.of_variable(&file, &matrix)?;
-                    hand_over(&matrix, &participant, stimulus.as_deref(), options, sink)?;
+                    emit(&matrix, &participant, stimulus.as_deref(), options, sink)?;
                     used += 1;
                 }
                 Some(what) => left_out.push(what),
@@ -126,7 +126,7 @@ fn not_a_scanpath(matrix: &Matrix) -> Option<String> {
     }
 }
 
-fn hand_over(
+fn emit(
     matrix: &Matrix,
     participant: &str,
     stimulus: Option<&str>,

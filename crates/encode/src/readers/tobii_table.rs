@@ -210,7 +210,7 @@ impl Table<'_> {
         }
         let space = self.layout.space(position, row, self.options)?;
         let recording = self.enter(row, stimulus, Kind::Fixations, space)?;
-        self.hand_over(row, recording, stimulus, position.x, position.y)
+        self.emit(row, recording, stimulus, position.x, position.y)
     }
 
     fn mapped_fixation(&mut self, row: Row<'_>, snapshots: &[usize]) -> Result<(), ReadError> {
@@ -240,10 +240,10 @@ impl Table<'_> {
         let name = snapshot.name.clone();
         let space = super::common::pixel_space(None, self.options);
         let recording = self.enter(row, Some(&name), Kind::Fixations, space)?;
-        self.hand_over(row, recording, Some(&name), x, y)
+        self.emit(row, recording, Some(&name), x, y)
     }
 
-    fn hand_over(
+    fn emit(
         &mut self,
         row: Row<'_>,
         recording: RecordingId,

@@ -43,7 +43,7 @@ impl Format for VisualSearchJson {
         let file = input.name().to_string();
         let mut problem = None;
         let records = Records {
-            hand_over: RecordSink {
+            sink: RecordSink {
                 file: &file,
                 options,
                 sink,
@@ -53,7 +53,7 @@ impl Format for VisualSearchJson {
         let mut json = serde_json::Deserializer::from_reader(input.into_reader());
         let read = records.deserialize(&mut json).and_then(|()| json.end());
         let Err(error) = read else { return Ok(()) };
-        let explained = problem.unwrap_or_else(|| in_our_words(&file, &error));
+        let explained = problem.unwrap_or_else(|| parse_error(&file, &error));
         Err(explained
             .at_line(error.line() as u64)
             .at_column(error.column().saturating_sub(1), ""))
@@ -172,18 +172,18 @@ impl RecordSink<'_> {
 
 /// Walks over the outermost object or list and hands each record on before the next is read.
 struct Records<'a> {
-    hand_over: RecordSink<'a>,
+    sink: RecordSink<'a>,
     /// What is wrong with a record; the JSON reader adds the place.
     problem: &'a mut Option<ReadError>,
 }
 
 impl Records<'_> {
-    fn hand_over<E: serde::de::Error>(
+    fn emit<E: serde::de::Error>(
         &mut self,
         image: Option<String>,
         record: Record,
     ) -> Result<(), E> {
-        self.hand_over.record(image, record).map_err(|error| {
+        self.sink.record(image, record).map_err(|error| {
             *self.problem = Some(error);
             E::custom("explained elsewhere")
         })
@@ -208,21 +208,21 @@ impl<'de> Visitor<'de> for Records<'_> {
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
         while let Some(image) = map.next_key::<String>()? {
             let record = map.next_value()?;
-            self.hand_over::<A::Error>(Some(image), record)?;
+            self.emit::<A::Error>(Some(image), record)?;
         }
         Ok(())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<(), A::Error> {
         while let Some(record) = list.next_element()? {
-            self.hand_over::<A::Error>(None, record)?;
+            self.emit::<A::Error>(None, record)?;
         }
         Ok(())
     }
 }
 
 /// The JSON parser's messages quote the file, which contains participants' data; these do not.
-fn in_our_words(file: &str, error: &serde_json::Error) -> ReadError {
+fn parse_error(file: &str, error: &serde_json::Error) -> ReadError {
     use serde_json::error::Category;
     let (problem, remedy) = match error.classify() {
         Category::Eof => (

@@ -138,7 +138,7 @@ impl Kernels {
                 for (index, other) in row.others.iter().enumerate() {
                     let similarity = lane.similarity(&subsmatch.grams(other));
                     (row.progress)(row.cells(index));
-                    finished(index, Ok(PairScore::several([similarity])));
+                    finished(index, Ok(PairScore::from_numbers([similarity])));
                 }
             }
         }

@@ -131,7 +131,7 @@ impl Saccade {
     }
 
     /// The angle to the next saccade in degrees. The arctangent is defined for every rounded vector, unlike an arccosine.
-    fn turn(&self, next: &Saccade) -> f64 {
+    fn turning_angle(&self, next: &Saccade) -> f64 {
         let cross = self.x * next.y - self.y * next.x;
         let dot = self.x * next.x + self.y * next.y;
         libm::atan2(cross.abs(), dot).to_degrees()
@@ -212,7 +212,7 @@ impl MultiMatch {
     /// fixations.
     pub(crate) fn compare(&self, a: &Saccades, b: &Saccades, diagonal: f64) -> PairScore {
         if a.list.is_empty() || b.list.is_empty() {
-            return PairScore::several(self.outputs.iter().map(|_| None));
+            return PairScore::from_numbers(self.outputs.iter().map(|_| None));
         }
         let path = least_path(&a.vectors, &b.vectors);
         let mut differences = Vec::with_capacity(path.len());
@@ -223,7 +223,7 @@ impl MultiMatch {
             }
             Some(1.0 - median(&mut differences))
         };
-        PairScore::several(self.outputs.iter().map(number))
+        PairScore::from_numbers(self.outputs.iter().map(number))
     }
 }
 
@@ -244,7 +244,7 @@ fn simplify(mut path: Vec<Saccade>, last: f64, rule: &Simplification) -> Vec<Sac
         let before = path.len();
         path = merge(&path, |at, path| {
             let (saccade, next) = (&path[at], &path[at + 1]);
-            saccade.turn(next) < rule.direction && next.duration < rule.duration
+            saccade.turning_angle(next) < rule.direction && next.duration < rule.duration
         });
         let is_short = |at: usize, path: &[Saccade]| {
             let after = path.get(at + 1).map_or(last, |next| next.duration);

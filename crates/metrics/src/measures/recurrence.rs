@@ -339,7 +339,7 @@ impl Crqa {
             }
             output => output.exact(counted, m, n, self.undefined),
         };
-        PairScore::several(self.outputs.iter().map(number))
+        PairScore::from_numbers(self.outputs.iter().map(number))
     }
 }
 
@@ -411,6 +411,6 @@ impl RecurrenceModel {
             rest >>= width;
             output.read(integer, m, n)
         });
-        Ok(PairScore::several(numbers))
+        Ok(PairScore::from_numbers(numbers))
     }
 }

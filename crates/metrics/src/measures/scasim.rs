@@ -178,7 +178,7 @@ impl ScaSim {
     ) -> PairScore {
         let durations = a.total() + b.total();
         let distance = (durations - 2.0 * largest_reward(factors, a, b)).max(0.0);
-        PairScore::several([self.divisor.divide(distance, a.len(), b.len(), durations)])
+        PairScore::from_numbers([self.divisor.divide(distance, a.len(), b.len(), durations)])
     }
 }
 
@@ -281,7 +281,7 @@ impl RewardModel {
     #[allow(clippy::cast_precision_loss)] // results beyond 2⁵³ keep 53 significant bits
     pub(crate) fn read(&self, raw: i64, m: usize, n: usize) -> PairScore {
         let distance = raw as f64 / f64::from(self.scale);
-        PairScore::several([self.divisor.divide(distance, m, n, 0.0)])
+        PairScore::from_numbers([self.divisor.divide(distance, m, n, 0.0)])
     }
 
     /// Whether the user's number depends on the lengths.

@@ -171,7 +171,7 @@ fn multimatch_of_fixations() {
         let theirs = simplified(LastSaccade::Overwrites);
         assert!(same(theirs.into_iter(), &row[14..]), "{theirs:?} {row:?}");
         let defined = simplified(LastSaccade::Joins);
-        assert_eq!(score, PairScore::several(defined), "{row:?}");
+        assert_eq!(score, PairScore::from_numbers(defined), "{row:?}");
         overwritten += 1;
     }
     assert!(compared > 280, "{compared}");

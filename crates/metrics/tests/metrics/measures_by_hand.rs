@@ -60,7 +60,7 @@ fn recurrence_by_hand() {
         0.0,
         -200.0 / 18.0,
     ];
-    assert_eq!(score, PairScore::several(expected.map(Some)));
+    assert_eq!(score, PairScore::from_numbers(expected.map(Some)));
     // A point without lines is 0, not missing (the R package crqa has NA, and 0 for runs along b that exist).
     let score = compare(Metric::Crqa(same.clone()), "ABC", "XAAY").unwrap();
     assert_eq!(score.number(1), Some(0.0));

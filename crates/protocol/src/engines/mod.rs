@@ -172,8 +172,8 @@ impl<'a> Job<'a> {
     }
 
     /// The part of a reading that is revealed.
-    pub(crate) fn answer(&self, reading: PairScore) -> Answer {
-        self.reveal.answer(self.comparison.metric(), reading)
+    pub(crate) fn answer(&self, pair_score: PairScore) -> Answer {
+        self.reveal.answer(self.comparison.metric(), pair_score)
     }
 
     /// The lengths that the other side announced for its scanpaths (the padding if lengths are hidden). An engine
@@ -240,7 +240,8 @@ impl Engine {
         channel: &mut dyn Channel,
         observer: &dyn Observer,
     ) -> Result<Vec<Answer>, ProtocolError> {
-        let scores = |readings: Vec<PairScore>| readings.into_iter().map(Answer::Score).collect();
+        let scores =
+            |pair_scores: Vec<PairScore>| pair_scores.into_iter().map(Answer::Score).collect();
         match (self, job.role) {
             (Engine::Plain, Role::Host) => plain::host(job, channel, observer),
             (Engine::Plain, Role::Join) => plain::join(job, channel, observer),

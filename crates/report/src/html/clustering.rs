@@ -297,7 +297,7 @@ mod tests {
             a,
             b,
             value: Some(value),
-            beside: None,
+            secondary: None,
         }));
         let far = profiles(&matrix.unwrap());
         assert_eq!(far.get(0, 1), 3.0);

@@ -48,7 +48,7 @@ fn by_iteration(matrix: &[Vec<f64>], count: usize) -> Vec<Eigen> {
     let mut span: Vec<Vec<f64>> = (0..SPAN)
         .map(|_| (0..size).map(|_| random()).collect())
         .collect();
-    right_angles(&mut span);
+    orthonormalise(&mut span);
     let mut found: Vec<Eigen> = Vec::new();
     for round in 0..MAX_ROUNDS {
         let images: Vec<Vec<f64>> = span.iter().map(|vector| times(matrix, vector)).collect();
@@ -66,7 +66,7 @@ fn by_iteration(matrix: &[Vec<f64>], count: usize) -> Vec<Eigen> {
                 *x = y + shift * *x;
             }
         }
-        right_angles(&mut span);
+        orthonormalise(&mut span);
     }
     found
 }
@@ -147,7 +147,7 @@ fn rotate(matrix: &mut [Vec<f64>], vectors: &mut [Vec<f64>], p: usize, q: usize)
 }
 
 /// Orthonormalises vectors; one that lies in the span of those before it becomes 0.
-fn right_angles(vectors: &mut [Vec<f64>]) {
+fn orthonormalise(vectors: &mut [Vec<f64>]) {
     for at in 0..vectors.len() {
         let (done, rest) = vectors.split_at_mut(at);
         let Some(vector) = rest.first_mut() else {
@@ -225,7 +225,7 @@ mod tests {
                     .collect()
             })
             .collect();
-        right_angles(&mut axes);
+        orthonormalise(&mut axes);
         let value = |at: usize| match at {
             0 => 10.0,
             1 => 9.9,

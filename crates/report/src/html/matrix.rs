@@ -22,7 +22,7 @@ pub(crate) struct Matrix {
     /// Row by row; not a number where there is no pair.
     values: Vec<f64>,
     /// The numbers that are shown next to them, if they differ.
-    beside: Option<Vec<f64>>,
+    secondary: Option<Vec<f64>>,
     /// How many pairs each number is of.
     counts: Vec<u32>,
     /// Matrix cells that are the mean of several pairs.
@@ -40,7 +40,7 @@ pub(crate) struct Cell<'a> {
     pub(crate) b: &'a str,
     /// `None` where the pair was compared and has no number.
     pub(crate) value: Option<f64>,
-    pub(crate) beside: Option<f64>,
+    pub(crate) secondary: Option<f64>,
 }
 
 impl Matrix {
@@ -57,7 +57,7 @@ impl Matrix {
             return None;
         }
         let (mut counts, mut undefined) = (vec![0_u32; size], vec![false; size]);
-        let (mut values, mut beside) = (vec![0.0; size], vec![0.0; size]);
+        let (mut values, mut secondary) = (vec![0.0; size], vec![0.0; size]);
         for cell in cells {
             let index = a.number(cell.a) * b.names.len() + b.number(cell.b);
             let Some(value) = cell.value else {
@@ -66,7 +66,7 @@ impl Matrix {
             };
             counts[index] += 1;
             values[index] += value;
-            beside[index] += cell.beside.unwrap_or(value);
+            secondary[index] += cell.secondary.unwrap_or(value);
         }
         if counts.iter().all(|&count| count == 0) {
             return None;
@@ -75,17 +75,17 @@ impl Matrix {
             // No pair gives 0/0, which is not a number.
             undefined[index] &= count == 0;
             values[index] /= f64::from(count);
-            beside[index] /= f64::from(count);
+            secondary[index] /= f64::from(count);
         }
         let same = |(value, other): (&f64, &f64)| value == other || value.is_nan();
-        let differ = !values.iter().zip(&beside).all(same);
+        let differ = !values.iter().zip(&secondary).all(same);
         Some(Self {
             averaged: counts.iter().filter(|&&count| count > 1).count(),
             missing: counts.iter().filter(|&&count| count == 0).count(),
             a: a.names.into_iter().map(str::to_string).collect(),
             b: b.names.into_iter().map(str::to_string).collect(),
             values,
-            beside: differ.then_some(beside),
+            secondary: differ.then_some(secondary),
             counts,
             undefined,
         })
@@ -124,13 +124,16 @@ impl Matrix {
     }
 
     /// The number next to it, where the two differ anywhere.
-    pub(crate) fn beside(&self, row: usize, column: usize) -> Option<f64> {
-        let number = *self.beside.as_ref()?.get(row * self.columns() + column)?;
+    pub(crate) fn secondary(&self, row: usize, column: usize) -> Option<f64> {
+        let number = *self
+            .secondary
+            .as_ref()?
+            .get(row * self.columns() + column)?;
         (!number.is_nan()).then_some(number)
     }
 
-    pub(crate) fn has_beside(&self) -> bool {
-        self.beside.is_some()
+    pub(crate) fn has_secondary(&self) -> bool {
+        self.secondary.is_some()
     }
 
     /// How many pairs a number is of.
@@ -151,7 +154,7 @@ impl Matrix {
     /// The other way round.
     pub(crate) fn transposed(&self) -> Self {
         let (rows, columns) = (self.rows(), self.columns());
-        fn turn<T: Copy>(values: &[T], [rows, columns]: [usize; 2]) -> Vec<T> {
+        fn transpose<T: Copy>(values: &[T], [rows, columns]: [usize; 2]) -> Vec<T> {
             (0..rows * columns)
                 .map(|index| values[index % rows * columns + index / rows])
                 .collect()
@@ -160,10 +163,13 @@ impl Matrix {
         Self {
             a: self.b.clone(),
             b: self.a.clone(),
-            values: turn(&self.values, size),
-            beside: self.beside.as_deref().map(|values| turn(values, size)),
-            counts: turn(&self.counts, size),
-            undefined: turn(&self.undefined, size),
+            values: transpose(&self.values, size),
+            secondary: self
+                .secondary
+                .as_deref()
+                .map(|values| transpose(values, size)),
+            counts: transpose(&self.counts, size),
+            undefined: transpose(&self.undefined, size),
             ..*self
         }
     }
@@ -183,14 +189,14 @@ impl Matrix {
         if self.missing > 0 {
             return Err(NotSquare::Missing);
         }
-        let alike = quantity.alike().ok_or(NotSquare::UnknownDirection)?;
+        let score_kind = quantity.score_kind().ok_or(NotSquare::UnknownDirection)?;
         let (least, greatest) = self.range().ok_or(NotSquare::Missing)?;
         // The largest possible similarity is known; for a score, take the largest in the matrix.
         let top = match quantity.kind {
             OutputKind::Fraction => 1.0,
             _ => greatest,
         };
-        let far = |value: f64| match alike {
+        let far = |value: f64| match score_kind {
             ScoreKind::Distance => value,
             ScoreKind::Similarity => top - value,
         };

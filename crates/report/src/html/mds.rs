@@ -85,7 +85,7 @@ fn fit(far: &DissimilarityMatrix, points: &[[f64; 2]]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn apart(map: &Map, i: usize, j: usize) -> f64 {
+    fn distance(map: &Map, i: usize, j: usize) -> f64 {
         let ([x, y], [u, v]) = (map.points[i], map.points[j]);
         (x - u).hypot(y - v)
     }
@@ -96,7 +96,7 @@ mod tests {
         let map = map(&DissimilarityMatrix::new(3, |i, j| sides[i][j])).unwrap();
         for (i, row) in sides.iter().enumerate() {
             for (j, side) in row.iter().enumerate() {
-                assert!((apart(&map, i, j) - side).abs() < 1e-12);
+                assert!((distance(&map, i, j) - side).abs() < 1e-12);
             }
         }
         assert!((map.fit.unwrap() - 1.0).abs() < 1e-12);
@@ -112,7 +112,7 @@ mod tests {
         let map = map(&far).unwrap();
         for i in 0..200 {
             for j in 0..i {
-                assert!((apart(&map, i, j) - far.get(i, j)).abs() < 1e-6);
+                assert!((distance(&map, i, j) - far.get(i, j)).abs() < 1e-6);
             }
         }
     }

@@ -130,9 +130,9 @@ fn card(
                 }
                 rect class="paper" width=(format!("{wide:.1}")) height=(format!("{high:.1}")) {}
                 path class="cells" d=(lines(grid, wide, high)) {}
-                (way(&places))
+                (path_segments(&places))
                 @for (at, &(x, y)) in places.iter().enumerate() {
-                    circle cx=(format!("{x:.1}")) cy=(format!("{y:.1}")) r="3" fill=(along(at, places.len())) {}
+                    circle cx=(format!("{x:.1}")) cy=(format!("{y:.1}")) r="3" fill=(color_at(at, places.len())) {}
                 }
                 @for &(x, y) in places.first().into_iter().chain(places.last()) {
                     circle class="end" cx=(format!("{x:.1}")) cy=(format!("{y:.1}")) r="6.5" {}
@@ -147,7 +147,7 @@ fn card(
 }
 
 /// The path in pieces, each in its own colour.
-fn way(places: &[(f64, f64)]) -> Markup {
+fn path_segments(places: &[(f64, f64)]) -> Markup {
     let pieces = places.len().saturating_sub(1).min(STEPS);
     let bound = |piece: usize| piece * places.len().saturating_sub(1) / pieces.max(1);
     html! {
@@ -157,12 +157,12 @@ fn way(places: &[(f64, f64)]) -> Markup {
             polyline points=(points.iter().fold(String::new(), |mut text, (x, y)| {
                 let _ = write!(text, "{x:.1},{y:.1} ");
                 text
-            }).trim_end()) stroke=(along(from, places.len())) {}
+            }).trim_end()) stroke=(color_at(from, places.len())) {}
         }
     }
 }
 
-fn along(at: usize, count: usize) -> String {
+fn color_at(at: usize, count: usize) -> String {
     // The brightest of the ramp are too bright for lines on paper.
     accent(0.8 * at as f64 / count.saturating_sub(1).max(1) as f64)
 }

@@ -263,7 +263,7 @@ impl<'a> ViewBuilder<'a> {
             a,
             b,
             value: self.quantity.value(row),
-            beside: self.quantity.value_beside(row),
+            secondary: self.quantity.secondary_value(row),
         }
     }
 

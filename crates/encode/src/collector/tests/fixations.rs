@@ -95,7 +95,7 @@ fn what_cannot_be_kept_is_refused() {
     let refused = collector(&keeping()).recording(&fractions);
     assert_eq!(fields(refused), [EncodeField::Screen]);
     let mut sink = collector(&keeping());
-    sink.about_screen(&ReadOptions {
+    sink.set_display(&ReadOptions {
         screen: Some((1000.0, 500.0)),
         ..ReadOptions::default()
     });
@@ -196,7 +196,7 @@ fn thresholds_need_a_unit_that_can_be_measured() {
     let both = [EncodeField::ScreenCm, EncodeField::Distance];
     assert_eq!(fields(collector(&in_degrees).recording(&gaze)), both);
     let mut sink = collector(&in_degrees);
-    sink.about_screen(&ReadOptions {
+    sink.set_display(&ReadOptions {
         screen_cm: Some((40.0, 40.0)),
         distance_cm: Some(60.0),
         ..ReadOptions::default()

@@ -253,7 +253,7 @@ impl LabelValues {
     /// The column that the user names, else the first whose values are words for eye movements.
     fn known_labels(&self, layout: &Layout) -> Option<(usize, BTreeSet<String>)> {
         let found = self.candidates.iter().find(|candidate| {
-            Some(candidate.column) == layout.event || candidate.is_about_movements()
+            Some(candidate.column) == layout.event || candidate.has_eye_movements()
         });
         found.map(Candidate::labels)
     }
@@ -274,7 +274,7 @@ impl LabelValues {
         candidates()
             .find(named)
             .or_else(|| candidates().find(has_one))
-            .or_else(|| candidates().find(|candidate| candidate.is_about_movements()))
+            .or_else(|| candidates().find(|candidate| candidate.has_eye_movements()))
             .or_else(|| candidates().find(|candidate| candidate.has_labels()))
             .map(Candidate::labels)
             .ok_or_else(|| no_labels(columns, "events were chosen by their labels"))
@@ -288,7 +288,7 @@ impl LabelValues {
 }
 
 impl Candidate {
-    fn is_about_movements(&self) -> bool {
+    fn has_eye_movements(&self) -> bool {
         let counts = &self.counts;
         counts.movements > 0 && (self.specific || counts.known * 10 >= counts.values * 8)
     }

@@ -141,9 +141,9 @@ impl Format for Table {
                 lost,
             };
             if fixations {
-                row.hand_over_fixation(&mut recordings, sink)?;
+                row.emit_fixation(&mut recordings, sink)?;
             } else {
-                row.hand_over_sample(&mut recordings, sink)?;
+                row.emit_sample(&mut recordings, sink)?;
             }
         }
         recordings.report(sink);
@@ -209,7 +209,7 @@ struct TableRow<'a> {
 }
 
 impl TableRow<'_> {
-    fn hand_over_fixation(
+    fn emit_fixation(
         &self,
         recordings: &mut Recordings,
         sink: &mut dyn Sink,
@@ -229,7 +229,7 @@ impl TableRow<'_> {
         Ok(())
     }
 
-    fn hand_over_sample(
+    fn emit_sample(
         &self,
         recordings: &mut Recordings,
         sink: &mut dyn Sink,

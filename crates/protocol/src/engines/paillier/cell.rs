@@ -44,7 +44,7 @@ pub(super) enum StepMask {
     /// The paper's, one for all candidates.
     Shared(Mask),
     /// The hardened variant's, one for each difference.
-    Apart(Multipliers),
+    Hardened(Multipliers),
 }
 
 /// What step 6 needs once the key holder has answered.
@@ -52,7 +52,7 @@ pub(super) enum Pending {
     /// After the paper's masks.
     Shared(Unmasking),
     /// After the hardened variant's.
-    Apart { target: Target, pads: Pads },
+    Hardened { target: Target, pads: Pads },
 }
 
 /// What undoes the paper's mask.
@@ -83,7 +83,7 @@ impl Context<'_> {
     /// Steps 1 to 4 for some cells: the bytes for the key holder, and what step 6 will need.
     pub(super) fn mask(&self, steps: Vec<Step>) -> Result<(Vec<u8>, Vec<Pending>), ProtocolError> {
         if let Some(shape) = &self.agreement.hardened {
-            return self.mask_apart(shape, steps);
+            return self.mask_hardened(shape, steps);
         }
         let (mut targets, mut inputs, mut masks) = (Vec::new(), Vec::new(), Vec::new());
         for step in steps {
@@ -248,13 +248,13 @@ impl Context<'_> {
         pending: Vec<Pending>,
     ) -> Result<Vec<(Target, Ciphertext)>, ProtocolError> {
         if let Some(shape) = &self.agreement.hardened {
-            return self.correct_apart(shape, minima, pending);
+            return self.correct_hardened(shape, minima, pending);
         }
         let pending: Vec<Unmasking> = pending
             .into_iter()
             .map(|pending| match pending {
                 Pending::Shared(unmasking) => Ok(unmasking),
-                Pending::Apart { .. } => Err(OTHER_MASK),
+                Pending::Hardened { .. } => Err(OTHER_MASK),
             })
             .collect::<Result<_, _>>()?;
         let encodings = split(minima, self.agreement.key_size());

@@ -2,7 +2,7 @@
 //! minima without knowing which cell they belong to.
 
 use super::PaillierOptions;
-use super::agreement::{Agreement, MASK_BITS, UNREAD, complete};
+use super::agreement::{Agreement, MASK_BITS, SHARED_RESULT, complete};
 use super::messages::{self, Header, receive_ciphertexts, split};
 use super::tap::Tap;
 use super::workers::{LANES, Randomness, on_all_cores, piece_length, pieces};
@@ -43,12 +43,12 @@ pub(super) fn host_tapped(
     let theirs = receive_lengths(channel, job)?;
     send_lengths(channel, &own)?;
     let agreement = Agreement::new(job, options, theirs)?;
-    let mut readings = agreement.known_readings(job, observer)?;
+    let mut pair_scores = agreement.known_scores(job, observer)?;
     if !agreement.open.is_empty() {
         let key_holder = KeyHolder::setup(job, agreement, channel, observer, tap)?;
-        key_holder.serve(channel, &mut readings)?;
+        key_holder.serve(channel, &mut pair_scores)?;
     }
-    complete(job, readings)
+    complete(job, pair_scores)
 }
 
 struct KeyHolder<'a> {
@@ -87,7 +87,7 @@ impl<'a> KeyHolder<'a> {
         messages::send_key(channel, key.public_key())?;
         let costs = agreement.rows().saturating_mul(agreement.letters.into());
         let answers = agreement.steps.saturating_mul(agreement.replies() as u64);
-        let randomness = Randomness::of_key_holder(&key, answers.saturating_add(costs))?;
+        let randomness = Randomness::for_key_holder(&key, answers.saturating_add(costs))?;
         Ok(Self {
             job,
             agreement,
@@ -107,7 +107,7 @@ impl<'a> KeyHolder<'a> {
     fn serve(
         &self,
         channel: &mut dyn Channel,
-        readings: &mut [Option<PairScore>],
+        pair_scores: &mut [Option<PairScore>],
     ) -> Result<(), ProtocolError> {
         let mut open = self.agreement.open.len();
         let mut rows = Rows::new(&self.agreement, self.job);
@@ -124,19 +124,19 @@ impl<'a> KeyHolder<'a> {
             let masked = receive_ciphertexts(channel, masked, self.agreement.key_size())?;
             self.tap
                 .request(&self.agreement, &self.key, &masked, header.steps as usize)?;
-            let results = self.receive_results(channel, header.results, readings)?;
+            let results = self.receive_results(channel, header.results, pair_scores)?;
             for piece in self.minima(&masked, header.steps as usize)? {
                 channel.send(&piece)?;
             }
             for &(pair, raw) in &results {
                 let Some(raw) = raw else {
-                    readings[pair] = Some(UNREAD);
+                    pair_scores[pair] = Some(SHARED_RESULT);
                     continue;
                 };
                 messages::send_u64(channel, raw.unsigned_abs())?;
-                let reading = self.agreement.read(self.job, pair, raw)?;
-                readings[pair] = Some(reading);
-                self.observer.scored(pair, reading.into());
+                let pair_score = self.agreement.read(self.job, pair, raw)?;
+                pair_scores[pair] = Some(pair_score);
+                self.observer.scored(pair, pair_score.into());
             }
             open = open.saturating_sub(results.len());
             self.substitution_costs(channel, &mut rows, header.rows)?;
@@ -218,7 +218,7 @@ impl<'a> KeyHolder<'a> {
         &self,
         channel: &mut dyn Channel,
         count: u32,
-        readings: &[Option<PairScore>],
+        pair_scores: &[Option<PairScore>],
     ) -> Result<Vec<(usize, Option<i64>)>, ProtocolError> {
         let mut pairs: Vec<usize> = Vec::new();
         let mut bytes = Vec::new();
@@ -226,7 +226,7 @@ impl<'a> KeyHolder<'a> {
             let pair = messages::receive_u64(channel)?;
             let pair = usize::try_from(pair)
                 .ok()
-                .filter(|pair| readings.get(*pair) == Some(&None) && !pairs.contains(pair))
+                .filter(|pair| pair_scores.get(*pair) == Some(&None) && !pairs.contains(pair))
                 .ok_or(ProtocolError::PeerMisbehaved(Misbehaviour::PairNotOpen))?;
             pairs.push(pair);
             bytes.extend(receive_ciphertexts(channel, 1, self.agreement.key_size())?);

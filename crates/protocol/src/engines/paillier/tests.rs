@@ -151,14 +151,14 @@ fn recorded_run_with<R: CryptoRng + Send>(
             let mut channel = join_end;
             super::matrix_owner::join_with(&join, options, &mut channel, &(), rng)
         });
-        let readings = super::host(&host, options, &mut channel, &());
-        if readings.is_err() {
+        let pair_scores = super::host(&host, options, &mut channel, &());
+        if pair_scores.is_err() {
             // And the matrix owner for this one.
             drop(channel);
-            panic!("{readings:?}, {:?}", matrix_owner.join());
+            panic!("{pair_scores:?}, {:?}", matrix_owner.join());
         }
-        assert_eq!(readings, matrix_owner.join().unwrap());
-        (channel, readings.unwrap())
+        assert_eq!(pair_scores, matrix_owner.join().unwrap());
+        (channel, pair_scores.unwrap())
     })
 }
 

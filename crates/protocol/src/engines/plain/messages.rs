@@ -121,7 +121,7 @@ fn receive_score(
         }
         numbers.push(is_defined.then_some(number));
     }
-    Ok(PairScore::several(numbers))
+    Ok(PairScore::from_numbers(numbers))
 }
 
 fn receive_bit(channel: &mut dyn Channel) -> Result<bool, ProtocolError> {

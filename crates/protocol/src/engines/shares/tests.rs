@@ -182,8 +182,8 @@ fn bits_and_hidden_lengths_and_one_sided_results() {
             if padded {
                 spec.pad_to = Some(16);
                 for answer in &mut scores {
-                    if let Answer::Score(reading) = answer {
-                        *reading = reading.without_similarity();
+                    if let Answer::Score(pair_score) = answer {
+                        *pair_score = pair_score.without_similarity();
                     }
                 }
             }

@@ -122,16 +122,16 @@ fn a_spec_with_inconsistent_numbers_is_refused() {
     assert!(matches!(spec.check(), Err(ProtocolError::Metric(_))));
     spec.reveal = threshold(0.0);
     assert_eq!(spec.check(), Ok(()));
-    let reading = PairScore::new(1.0, Some(0.5));
-    assert!(spec.allows(&Answer::Within(true)) && !spec.allows(&Answer::Score(reading)));
+    let pair_score = PairScore::new(1.0, Some(0.5));
+    assert!(spec.allows(&Answer::Within(true)) && !spec.allows(&Answer::Score(pair_score)));
     spec.reveal = Reveal::Score;
-    assert!(!spec.allows(&Answer::Within(true)) && spec.allows(&Answer::Score(reading)));
+    assert!(!spec.allows(&Answer::Within(true)) && spec.allows(&Answer::Score(pair_score)));
     spec.pad_to = Some(4);
     assert!(
-        !spec.allows(&Answer::Score(reading)),
+        !spec.allows(&Answer::Score(pair_score)),
         "a similarity reveals lengths"
     );
-    let without = reading.without_similarity();
+    let without = pair_score.without_similarity();
     assert!(spec.allows(&Answer::Score(without)));
     let count = crate::count_pairs(PairRule::All, &a, &a);
     assert_eq!(spec.cells(&count), 16);

@@ -55,12 +55,9 @@ fn views_depend_only_on_the_scores() {
             Recorder::pair(),
             11,
         );
-        assert!(
-            ends.host
-                .unwrap()
-                .iter()
-                .all(|answer| matches!(answer, Answer::Score(reading) if reading.score() == 30.0))
-        );
+        assert!(ends.host.unwrap().iter().all(
+            |answer| matches!(answer, Answer::Score(pair_score) if pair_score.score() == 30.0)
+        ));
         (host, join)
     });
     let [

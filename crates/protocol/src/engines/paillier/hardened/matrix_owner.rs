@@ -130,14 +130,14 @@ struct Masked {
 
 impl Context<'_> {
     /// Steps 1 to 4 for some cells: the bytes for the key holder, and what step 6 will need.
-    pub(in super::super) fn mask_apart(
+    pub(in super::super) fn mask_hardened(
         &self,
         shape: &Shape,
         steps: Vec<Step>,
     ) -> Result<(Vec<u8>, Vec<Pending>), ProtocolError> {
         let (mut targets, mut inputs, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
         for step in steps {
-            let StepMask::Apart(mask) = step.mask else {
+            let StepMask::Hardened(mask) = step.mask else {
                 return Err(OTHER_MASK);
             };
             targets.push(step.target);
@@ -164,19 +164,19 @@ impl Context<'_> {
                 numbers,
             })
             .collect();
-        let bytes = self.pack_apart(shape, &masked)?;
+        let bytes = self.pack_hardened(shape, &masked)?;
         let pads = masked.into_iter().map(|cell| cell.numbers.into_pads());
         let pending = targets.into_iter().zip(pads);
         Ok((
             bytes,
             pending
-                .map(|(target, pads)| Pending::Apart { target, pads })
+                .map(|(target, pads)| Pending::Hardened { target, pads })
                 .collect(),
         ))
     }
 
     /// Every number in its slot, each ciphertext under fresh randomness.
-    fn pack_apart(&self, shape: &Shape, masked: &[Masked]) -> Result<Vec<u8>, ProtocolError> {
+    fn pack_hardened(&self, shape: &Shape, masked: &[Masked]) -> Result<Vec<u8>, ProtocolError> {
         let layout = &self.agreement.layout;
         let groups: Vec<&[Masked]> = masked.chunks(layout.cells).collect();
         let nothing = self.public.trivial(&Plaintext::from(0u64))?;
@@ -222,7 +222,7 @@ impl Context<'_> {
     }
 
     /// Step 6: `M = z_m − p_last + Σ β_i·(p_last − p_i)`.
-    pub(in super::super) fn correct_apart(
+    pub(in super::super) fn correct_hardened(
         &self,
         shape: &Shape,
         answers: &[u8],
@@ -239,7 +239,7 @@ impl Context<'_> {
         terms.resize(shape.width, term(shape.pad_bits + 1));
         let (mut targets, mut factors, mut minus_last) = (Vec::new(), Vec::new(), Vec::new());
         for step in pending {
-            let Pending::Apart { target, pads } = step else {
+            let Pending::Hardened { target, pads } = step else {
                 return Err(OTHER_MASK);
             };
             let Some((last, others)) = pads.0.split_last() else {
