@@ -39,9 +39,10 @@
 //! line `# veilpath cohort 1` only, so that the comments of other programs are not mistaken for them. Unsafe characters in ids
 //! and settings are replaced by U+FFFD, with a note.
 //!
-//! # The alphabet What the caller says, else what the settings say, else the cells of the grid that they name, else a
-//! guess that is reported: digits and spaces are cell numbers, strings of pairs such as `aAbC` are ScanMatch's double
-//! letters, everything else is `A…Z a…z`.
+//! # The alphabet
+//! What the caller says, else what the settings say, else the cells of the grid that they name, else a guess that is
+//! reported: digits and spaces are cell numbers, strings of pairs such as `aAbC` are ScanMatch's double letters,
+//! everything else is `A…Z a…z`.
 
 mod fixations;
 mod note;

@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn errors_name_the_missing_setting() {
         let nothing = Display::default();
         let refused = |space: Space, display: Display| Surface::new(&space, &display).err();
         assert_eq!(refused(Space::unit(), nothing), Some(NoSurface::NoSize));

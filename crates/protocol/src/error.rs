@@ -289,7 +289,7 @@ pub enum JobError {
     },
     /// The engine has no masks to look at.
     #[cfg(any(test, feature = "watch"))]
-    #[error("only the engine paillier has masks, and only its hardened variant has hardened ones")]
+    #[error("only the engine paillier has masks, and only its hardened variant has hardened masks")]
     NoMasks,
 }
 

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_votes_the_first_group_wins() {
+    fn ties_go_to_the_first_group() {
         assert_eq!(majority([1, 2, 2, 1, 0], 3), 1);
         assert_eq!(majority([2, 2, 1], 3), 2);
         assert_eq!(majority([], 3), 0);

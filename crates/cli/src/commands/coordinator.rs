@@ -12,8 +12,8 @@ const EXAMPLES: &str = "\
 Examples:
   veilpath coordinator --help
 
-`veilpath coordinator 3fa4c1d0 --listen 10.0.0.1:7072`, on the machine with the identity, serves the workers of the agreement whose \
-id starts so. They connect with `veilpath worker work-1.json --tile 17 --coordinator 10.0.0.1:7072 …` and need no files of their \
+`veilpath coordinator 3fa4c1d0 --listen 10.0.0.1:7072`, on the machine with the identity, serves the workers of the agreement with this \
+id. They connect with `veilpath worker work-1.json --tile 17 --coordinator 10.0.0.1:7072 …` and need no files of their \
 own: the coordinator stores their halves of results, counts every pair before it is revealed, and refuses what exceeds a limit. A tile \
 whose worker dies continues on another machine. With --gateway 0.0.0.0:7070 the institution that hosts also runs its gateway here. \
 It runs until it is stopped; workers that this interrupts continue when they are run again.";

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn examples_and_notes_are_sections_of_their_own() {
+    fn examples_and_notes_are_separate_sections() {
         let roff =
             ".SH EXTRA\nExamples:\n  one two\n  three\n\nA note.\n\nAnother.\n.SH VERSION\n1";
         assert_eq!(

@@ -78,10 +78,10 @@ fn a_missing_loopback_interface_is_reported() {
         .current_dir(folder.path())
         .output()
         .unwrap();
-    let said = String::from_utf8(ran.stderr).unwrap();
-    assert_eq!(ran.status.code(), Some(4), "{said}");
+    let message = String::from_utf8(ran.stderr).unwrap();
+    assert_eq!(ran.status.code(), Some(4), "{message}");
     for part in ["127.0.0.1", "loopback", "--engine plain"] {
-        assert!(said.contains(part), "{said}");
+        assert!(message.contains(part), "{message}");
     }
 }
 
@@ -200,9 +200,9 @@ fn an_unusable_key_is_refused_first() {
             &["k.key"],
         ),
     ] {
-        let said = compare(call);
+        let message = compare(call);
         for part in parts {
-            assert!(said.contains(part), "{call}\n{said}");
+            assert!(message.contains(part), "{call}\n{message}");
         }
     }
     assert!(folder.read("k.key").starts_with("veilpath paillier secret"));
@@ -211,8 +211,11 @@ fn an_unusable_key_is_refused_first() {
         use std::os::unix::fs::PermissionsExt;
         let path = folder.path().join("k.key");
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
-        let said = compare("--engine paillier --key k.key --allow-weak-key");
-        assert!(said.contains("k.key") && said.contains("644"), "{said}");
+        let message = compare("--engine paillier --key k.key --allow-weak-key");
+        assert!(
+            message.contains("k.key") && message.contains("644"),
+            "{message}"
+        );
     }
     let join = folder.run(&words("join 127.0.0.1:1 --key k.key"));
     assert!(join.refused().contains("--key"));

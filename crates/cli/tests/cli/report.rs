@@ -195,10 +195,10 @@ fn own_scanpaths_and_pictures_are_drawn() {
         "--grid",
         "7x7",
     ];
-    let said = folder.run(&call).stderr;
+    let message = folder.run(&call).stderr;
     assert!(
-        said.contains("no participant of the cohort is in the result file"),
-        "{said}"
+        message.contains("no participant of the cohort is in the result file"),
+        "{message}"
     );
 }
 
@@ -337,8 +337,8 @@ fn invalid_arguments_and_files_are_refused_with_advice() {
         (with(&["--cohort", "scores.csv"]), "scores.csv"),
     ] {
         let call = [&["report"], arguments.as_slice(), &page].concat();
-        let said = folder.run(&call).refused();
-        assert!(said.contains(expected), "{call:?}\n{said}");
+        let message = folder.run(&call).refused();
+        assert!(message.contains(expected), "{call:?}\n{message}");
         assert!(!folder.path().join("page.html").exists(), "{call:?}");
     }
 }
@@ -352,8 +352,8 @@ fn long_lists_of_stimuli_are_shortened() {
         rows.collect::<String>()
     );
     folder.file("many.csv", table);
-    let said = folder
+    let message = folder
         .run(&["report", "many.csv", "--stimulus", "nope"])
         .refused();
-    assert!(said.contains("\"scene-9\" and 124 more"), "{said}");
+    assert!(message.contains("\"scene-9\" and 124 more"), "{message}");
 }

@@ -147,8 +147,8 @@ fn hovering_tells_ids_and_score(browser: &Browser, folder: &Folder) {
     let mut lines = tip.lines();
     let a = lines.next().unwrap().strip_prefix("clinic: ").unwrap();
     let b = lines.next().unwrap().strip_prefix("university: ").unwrap();
-    let said = lines.next().unwrap().strip_prefix("similarity ").unwrap();
-    let said = said.split(',').next().unwrap();
+    let message = lines.next().unwrap().strip_prefix("similarity ").unwrap();
+    let message = message.split(',').next().unwrap();
     let row = results["results"]
         .as_array()
         .unwrap()
@@ -158,7 +158,7 @@ fn hovering_tells_ids_and_score(browser: &Browser, folder: &Folder) {
         .as_f64()
         .unwrap();
     assert!(
-        (similarity - said.parse::<f64>().unwrap()).abs() < 1e-4,
+        (similarity - message.parse::<f64>().unwrap()).abs() < 1e-4,
         "{tip}"
     );
     assert_eq!(browser.texts("#view-1 .heat .rows text")[1], a);

@@ -183,8 +183,8 @@ fn an_estimate_says_that_the_limit_forbids_the_plan() {
     for (count, within) in [("3", false), ("4", true)] {
         let host = [&limit[..], &[count]].concat();
         let [host, join] = pair.run(&[], &host, &["--estimate"]);
-        let said = format!("\"within_limit\":{within}");
-        assert!(host.stderr.contains(&said), "{}", host.stderr);
+        let text = format!("\"within_limit\":{within}");
+        assert!(host.stderr.contains(&text), "{}", host.stderr);
         host.ok();
         join.ok();
     }

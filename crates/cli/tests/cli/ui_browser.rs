@@ -292,8 +292,8 @@ fn dropped_files_find_their_metadata_and_a_refusal_stays() {
         format_file(&format!("{recording}.json")),
         format_file("bids/task-search_events.json"),
     ]);
-    let said = user.browser.texts("#status").concat();
-    assert_eq!(said, "3 files read.");
+    let message = user.browser.texts("#status").concat();
+    assert_eq!(message, "3 files read.");
     let refused = user.browser.texts("#alert").concat();
     assert!(refused.contains("this is a spreadsheet"), "{refused}");
     let state = user.state();

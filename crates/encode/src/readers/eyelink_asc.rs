@@ -212,7 +212,7 @@ impl<'a> Reader<'a> {
                 let block = format!("block {}", self.blocks);
                 self.trial_history
                     .enter(time, TrialState::Stimulus(Some(block)));
-                self.sink.assumed("no trials are marked (TRIALID); each start of recording counts as a stimulus of its own", &[]);
+                self.sink.assumed("no trials are marked (TRIALID); each start of recording counts as a separate stimulus", &[]);
             }
         }
         let used = match kind {

@@ -7,12 +7,9 @@
 mod elements;
 
 use self::elements::{Class, Matrix, Variables};
-use super::common::pixel_space;
+use super::common::{pixel_space, report_fixation};
 use super::{Format, only_fixations};
-use crate::{
-    Dropped, Fixation, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording, Sink,
-    TimeUnit,
-};
+use crate::{Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording, Sink, TimeUnit};
 
 /// MATLAB files.
 #[derive(Debug)]
@@ -60,7 +57,7 @@ impl Format for Matlab {
                 format!("it has {}", left_out.join(", "))
             };
             return Err(ReadError::new(&file, format!("there is no matrix of fixations in this file: {found}"))
-                .with_remedy("save each scanpath as a variable of its own, a matrix with a row per fixation and the columns x, y and duration in ms: save('file.mat', 'anna', 'ben', '-v7')"));
+                .with_remedy("save each scanpath as a separate variable, a matrix with a row per fixation and the columns x, y and duration in ms: save('file.mat', 'anna', 'ben', '-v7')"));
         }
         if !left_out.is_empty() {
             sink.assumed(
@@ -152,22 +149,8 @@ fn emit(
     for row in 0..matrix.rows {
         let at = |column: usize| matrix.value(row, column).filter(|value| value.is_finite());
         let duration_ms = at(2).map(|duration| duration * unit.in_ms());
-        match at(0).zip(at(1)) {
-            None => sink.dropped(Dropped::Lost),
-            Some(_) if duration_ms.is_some_and(|duration| duration < 0.0) => {
-                sink.dropped(Dropped::NegativeDuration);
-            }
-            Some((x, y)) => sink.fixation(
-                recording,
-                Fixation {
-                    x,
-                    y,
-                    start_ms: None,
-                    duration_ms,
-                    aoi: None,
-                },
-            ),
-        }
+        let point = at(0).zip(at(1));
+        report_fixation(sink, recording, point, None, duration_ms, None);
     }
     Ok(())
 }

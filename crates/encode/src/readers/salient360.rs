@@ -5,12 +5,12 @@
 //! observers of a stimulus one after the other, without names: the index restarts with each of them. Times are in
 //! milliseconds, although the data set's description says seconds.
 
-use super::common::space_in;
+use super::common::{report_fixation, space_in};
 use super::{Format, has_only, names_found};
 use crate::SpaceKind;
 use crate::{
-    CoordinateUnit, Dropped, EncodeField, Fixation, Head, Input, Kind, NamesInFile, ReadError,
-    ReadOptions, Recording, RecordingId, RowChoice, Rows, Sink, Space, TimeUnit, guess_delimiter,
+    CoordinateUnit, EncodeField, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording,
+    RecordingId, RowChoice, Rows, Sink, Space, TimeUnit, guess_delimiter,
 };
 
 /// See the module.
@@ -88,22 +88,7 @@ impl Format for Salient360 {
                     .map(|duration| duration * time_unit.in_ms()),
                 None => None,
             };
-            match point {
-                None => sink.dropped(Dropped::Lost),
-                Some(_) if duration_ms.is_some_and(|duration| duration < 0.0) => {
-                    sink.dropped(Dropped::NegativeDuration);
-                }
-                Some((x, y)) => sink.fixation(
-                    recording,
-                    Fixation {
-                        x,
-                        y,
-                        start_ms: None,
-                        duration_ms,
-                        aoi: None,
-                    },
-                ),
-            }
+            report_fixation(sink, recording, point, None, duration_ms, None);
         }
         Ok(())
     }
@@ -213,6 +198,7 @@ fn space(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Dropped;
     use crate::NameTemplate;
     use crate::readers::recorder::{detected, read_file, read_text, shared_file, tiny_file};
 

@@ -7,9 +7,9 @@
 //! - T are durations in milliseconds. Authors who cut scanpaths when the target was found did not cut T, so T may be
 //!   longer than X and Y; its first values belong to them.
 
-use super::common::pixel_space;
+use super::common::{pixel_space, report_fixation};
 use super::{Format, only_fixations};
-use crate::{Dropped, Fixation, Head, Input, Kind, ReadError, ReadOptions, Recording, Sink};
+use crate::{Head, Input, Kind, ReadError, ReadOptions, Recording, Sink};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
@@ -149,22 +149,7 @@ impl RecordSink<'_> {
         let mut durations = t.unwrap_or_default().into_iter();
         for (x, y) in x.into_iter().zip(y) {
             let duration_ms = durations.next().flatten().map(|value| value * unit.in_ms());
-            match x.zip(y) {
-                None => self.sink.dropped(Dropped::Lost),
-                Some(_) if duration_ms.is_some_and(|duration| duration < 0.0) => {
-                    self.sink.dropped(Dropped::NegativeDuration);
-                }
-                Some((x, y)) => self.sink.fixation(
-                    recording,
-                    Fixation {
-                        x,
-                        y,
-                        start_ms: None,
-                        duration_ms,
-                        aoi: None,
-                    },
-                ),
-            }
+            report_fixation(self.sink, recording, x.zip(y), None, duration_ms, None);
         }
         Ok(())
     }

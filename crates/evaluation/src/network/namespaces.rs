@@ -92,8 +92,8 @@ fn run(words: &[&str]) -> Result<(), String> {
     match command {
         Ok(output) if output.status.success() => Ok(()),
         Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stderr);
-            let line = said.lines().next().unwrap_or_default();
+            let message = String::from_utf8_lossy(&output.stderr);
+            let line = message.lines().next().unwrap_or_default();
             Err(format!("`{}` failed: {line}", words.join(" ")))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -4,6 +4,7 @@
 //! instructions.
 
 use crate::Fixation;
+use crate::kernel::number::Number;
 
 /// The points of a scanpath, coordinate by coordinate.
 #[derive(Clone, Debug, Default)]
@@ -129,7 +130,7 @@ impl Diagonals {
         let corner = &self.two_before[first..][..count];
         let slots = &mut self.now[first + 1..][..count];
         for at in 0..count {
-            let best = smaller(smaller(above[at], left[at]), corner[at]);
+            let best = above[at].smaller(left[at]).smaller(corner[at]);
             let square = squared([x[at], y[at]], [other_x[at], other_y[at]]);
             slots[at] = combine(best, square);
         }
@@ -144,12 +145,6 @@ impl Diagonals {
     }
 }
 
-/// The smaller of two numbers that are not NaN: unlike `f64::min` a single instruction.
-#[inline(always)]
-fn smaller(a: f64, b: f64) -> f64 {
-    if a < b { a } else { b }
-}
-
 /// The largest distance of a point to the nearest point of the other (Hausdorff distance); neither is empty.
 pub(crate) fn hausdorff(a: &Plane, b: &Plane) -> f64 {
     // All points of one side at once: one minimum per lane.
@@ -157,7 +152,7 @@ pub(crate) fn hausdorff(a: &Plane, b: &Plane) -> f64 {
         let mut nearest = vec![f64::INFINITY; from.len()];
         for (&other_x, &other_y) in to.x.iter().zip(&to.y) {
             for ((slot, &x), &y) in nearest.iter_mut().zip(&from.x).zip(&from.y) {
-                *slot = smaller(squared([x, y], [other_x, other_y]), *slot);
+                *slot = squared([x, y], [other_x, other_y]).smaller(*slot);
             }
         }
         nearest.into_iter().fold(0.0, f64::max)

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_does_not_change_the_path() {
+    fn the_path_does_not_depend_on_what_is_kept() {
         for (m, n) in [(1, 1), (1, 9), (9, 1), (2, 2), (17, 40), (40, 17), (33, 33)] {
             for seed in 0..20 {
                 let (a, b) = (plane(m, seed), plane(n, seed + 5));

@@ -4,10 +4,11 @@
 //! c(i, j) = 1. `C` is the number of such points. A *line* is a run of at least `L` of them: on a diagonal (both
 //! look at the same places in the same order), in a row or in a column (one stays where the other has been).
 //!
-//! # Integers The raw result of a pair packs the outputs of the plan, the first into the lowest bits. The widths follow
-//! from the lengths. `rec` is `C`. A ratio is rounded half up to 0.01 %: `⌊(20,000·points + C) / (2·C)⌋`, at most
-//! [`RATIO_ONE`]; the number after the largest one says that it is undefined (`C` = 0). `corm` is shifted by
-//! [`RATIO_ONE`], so that no number is negative.
+//! # Integers
+//! The raw result of a pair packs the outputs of the plan, the first into the lowest bits. The widths follow from the
+//! lengths. `rec` is `C`. A ratio is rounded half up to 0.01 %: `⌊(20,000·points + C) / (2·C)⌋`, at most [`RATIO_ONE`];
+//! the number after the largest one says that it is undefined (`C` = 0). `corm` is shifted by [`RATIO_ONE`], so that no
+//! number is negative.
 
 use super::lines::{LineOutput, RecurrentLines};
 use super::points::{Lattice, Points};

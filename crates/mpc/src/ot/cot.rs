@@ -7,13 +7,14 @@
 //! A party that needs COTs in both directions holds a sender and a receiver, each with its own set-up messages and
 //! offset.
 //!
-//! # Messages Both sides must ask for the same numbers of COTs in the same order. What a call sends depends on these
-//! numbers alone. COTs are extended in batches, so memory is bounded by the request plus one batch; a caller that asks
-//! for multiples of [`CotSender::batch`] gets them written in place. [`super::correlated`] is the implementation today:
-//! its receiver only sends and its sender only receives, so that with two channels the two directions never wait for
-//! each other. On one channel, a party may call its receiver for one batch and then its sender, while the other side
-//! does the same: with groups of four or more bits a batch has fewer than [`veilpath_channel::UNREAD_BYTES`]. The
-//! interface also fits silent transfers, where both sides send a little and batches are large.
+//! # Messages
+//! Both sides must ask for the same numbers of COTs in the same order. What a call sends depends on these numbers
+//! alone. COTs are extended in batches, so memory is bounded by the request plus one batch; a caller that asks for
+//! multiples of [`CotSender::batch`] gets them written in place. [`super::correlated`] is the implementation today: its
+//! receiver only sends and its sender only receives, so that with two channels the two directions never wait for each
+//! other. On one channel, a party may call its receiver for one batch and then its sender, while the other side does
+//! the same: with groups of four or more bits a batch has fewer than [`veilpath_channel::UNREAD_BYTES`]. The interface
+//! also fits silent transfers, where both sides send a little and batches are large.
 
 use crate::block::Block;
 use crate::error::MpcError;

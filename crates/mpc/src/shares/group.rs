@@ -17,6 +17,7 @@ use super::session::Comparison;
 use crate::block::Block;
 use crate::error::MpcError;
 use crate::kernel::Kernel;
+use crate::wavefront::offsets;
 use std::ops::Range;
 use zeroize::Zeroizing;
 
@@ -377,15 +378,4 @@ impl<'a> Group<'a> {
         let first = (self.line_offsets[matrix] + line) * share.len();
         self.costs[first..first + share.len()].copy_from_slice(share);
     }
-}
-
-/// Where each part begins if parts of these sizes follow each other, and then their total.
-fn offsets(sizes: impl Iterator<Item = usize>) -> Vec<usize> {
-    let mut offsets = vec![0];
-    let mut next = 0;
-    for size in sizes {
-        next += size;
-        offsets.push(next);
-    }
-    offsets
 }

@@ -13,4 +13,5 @@ mod sweep;
 mod tests;
 
 pub use geometry::{CellAt, Geometry, STRIP_ROWS, Shape};
+pub(crate) use sweep::offsets;
 pub use sweep::{Sweep, SweepOutput};

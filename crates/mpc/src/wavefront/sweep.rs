@@ -321,7 +321,7 @@ fn scatter<L: Copy>(planes: &mut [L], size: usize, places: &[usize], bundles: &[
 }
 
 /// Where each part begins if parts of these sizes follow each other; the last entry is their total.
-fn offsets(sizes: impl Iterator<Item = usize>) -> Vec<usize> {
+pub(crate) fn offsets(sizes: impl Iterator<Item = usize>) -> Vec<usize> {
     let mut offsets = vec![0];
     let mut next = 0;
     for size in sizes {

@@ -297,9 +297,9 @@ impl Engine {
             Engine::Garbled | Engine::Shares => garbled::revealed(spec),
         };
         if let Some(question) = spec.reveal.group_question() {
-            let told = question.sides_with_groups().into_iter();
-            let told = told.zip([("join", "the host"), ("host", "the joining side")]);
-            for (_, (to, side)) in told.filter(|(is_told, _)| *is_told) {
+            let sides = question.sides_with_groups().into_iter();
+            let sides = sides.zip([("join", "the host"), ("host", "the joining side")]);
+            for (_, (to, side)) in sides.filter(|(learns, _)| *learns) {
                 // "No more" stays last.
                 let place = revealed.len().saturating_sub(1);
                 let what = match question.publishes_groups() {

@@ -120,7 +120,7 @@ fn names_in_answers_are_escaped() {
 
 /// A file may contain more than can be drawn; its table is still shown.
 #[test]
-fn what_is_too_large_to_draw_is_a_table() {
+fn large_matrices_are_shown_as_tables() {
     let names: Vec<String> = (0..40).map(|number| format!("group {number}")).collect();
     let matrix = GroupAnswer::Means(GroupMeans {
         output: "score".into(),

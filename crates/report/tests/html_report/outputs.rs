@@ -70,7 +70,7 @@ fn every_output_has_a_view_of_every_stimulus() {
 }
 
 #[test]
-fn bright_is_alike_only_where_an_output_says_so() {
+fn bright_means_similar_only_for_outputs_with_a_direction() {
     let page = page_of(outcome());
     assert!(view(&page, "rec: cows").contains("A large rec means most alike."));
     assert!(view(&page, "far: cows").contains("A small far means most alike."));

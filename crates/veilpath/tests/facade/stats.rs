@@ -279,7 +279,7 @@ fn distances_are_tested_the_other_way_round() {
 }
 
 #[test]
-fn what_cannot_be_computed_is_refused() {
+fn impossible_statistics_are_refused() {
     let [within, between, first, second] = [
         "within.json",
         "between.json",

@@ -38,10 +38,10 @@ pub(crate) fn metadata(folder: &str) -> Value {
         .current_dir(root().join(folder))
         .output()
         .expect("cargo can be started");
-    let said = String::from_utf8_lossy(&output.stderr);
+    let message = String::from_utf8_lossy(&output.stderr);
     assert!(
         output.status.success(),
-        "cargo metadata in {folder}: {said}"
+        "cargo metadata in {folder}: {message}"
     );
     serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON")
 }

@@ -275,13 +275,13 @@ impl Drop for Browser {
 /// The port that the driver says it listens on. A thread reads the rest of its output, so that it never blocks.
 fn port_of(driver: &mut Child) -> u16 {
     let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
-    let said = lines
+    let printed = lines
         .by_ref()
         .map_while(Result::ok)
         .find(|line| line.contains("successfully on port "));
-    let said = said.expect("chromedriver names its port");
+    let printed = printed.expect("chromedriver names its port");
     std::thread::spawn(move || lines.map_while(Result::ok).count());
-    let digits: String = said
+    let digits: String = printed
         .split("on port ")
         .nth(1)
         .unwrap()

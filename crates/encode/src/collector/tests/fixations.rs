@@ -63,7 +63,7 @@ fn fixations_are_kept_in_the_order_of_time() {
 }
 
 #[test]
-fn what_cannot_be_kept_is_refused() {
+fn gaze_and_untimed_fixations_cannot_be_kept() {
     let gaze = recording("p", None, Kind::Gaze { rate_hz: None });
     let refused = fields(collector(&keeping()).recording(&gaze));
     assert_eq!(refused, [EncodeField::Detect]);

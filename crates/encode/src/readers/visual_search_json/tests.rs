@@ -1,4 +1,5 @@
 use super::*;
+use crate::Dropped;
 use crate::Space;
 use crate::readers::FORMATS;
 use crate::readers::recorder::{Recorder, read_text, shared_file};

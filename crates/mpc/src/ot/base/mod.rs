@@ -20,8 +20,9 @@
 //! Diffie–Hellman problem: a reduction that does not know b has to recognise b·S among the receiver's queries of K, to answer
 //! them as it did elsewhere. (With a B for each transfer the computational problem would do.)
 //!
-//! # Malicious senders Rᵢ,₀ and Rᵢ,₁ are uniform and independent for either choice, so they hide it perfectly. A
-//! simulator that answers H knows the logarithms of both Sᵢ,ⱼ and with them both keys.
+//! # Malicious senders
+//! Rᵢ,₀ and Rᵢ,₁ are uniform and independent for either choice, so they hide it perfectly. A simulator that answers H
+//! knows the logarithms of both Sᵢ,ⱼ and with them both keys.
 //!
 //! A malicious party can choose its own keys (that is what "endemic" means): a sender both, a receiver the one that
 //! it gets. [`super::correlated`] needs only that the receiver's other key is random to it.

@@ -38,7 +38,7 @@ fn sender_receives(bytes: &[u8]) -> Result<BaseKeys<[Block; 2]>, MpcError> {
 }
 
 #[test]
-fn what_is_not_a_point_is_refused() {
+fn invalid_points_are_rejected() {
     let neutral = RistrettoPoint::identity().compress().to_bytes();
     for (bad, reason) in [
         ([0xff; 32], Misbehaviour::NotAPoint),
@@ -100,7 +100,7 @@ fn the_two_points_do_not_show_the_choice() {
 }
 
 #[test]
-fn changed_bytes_are_other_points_or_none() {
+fn changed_bytes_decode_to_other_points_or_fail() {
     let points = [1, 2].map(|seed| RistrettoPoint::mul_base(&random_scalar(&mut rng(seed))));
     let pair = points.map(|point| point.compress().to_bytes()).concat();
     let honest = pair.repeat(COUNT);

@@ -23,10 +23,11 @@
 //!
 //! [`super::cot`] returns the random choices u themselves, without the swap.
 //!
-//! # Malicious senders The sender sees each uᵢ only under the stream of the seed that it does not have, whatever Δ it
-//! chose. The sum of the choices in a proof is masked by a block of transfers that has no other use; the sums of the
-//! rows follow from it and from what the sender knows. So it learns nothing about x. Base transfers hide as much from a
-//! malicious sender ([`super::base`]).
+//! # Malicious senders
+//! The sender sees each uᵢ only under the stream of the seed that it does not have, whatever Δ it chose. The sum of the
+//! choices in a proof is masked by a block of transfers that has no other use; the sums of the rows follow from it and
+//! from what the sender knows. So it learns nothing about x. Base transfers hide as much from a malicious sender
+//! ([`super::base`]).
 //!
 //! # Malicious receivers
 //! A receiver can deviate in three places.

@@ -216,14 +216,23 @@ impl Context<'_> {
             let sums = self
                 .public
                 .weighted_sums(&layout.shape(ciphertext), &rows)?;
-            let offsets = self.public.encrypt_batch(
-                &offsets.iter().collect::<Vec<_>>(),
-                self.randomness.draw(offsets.len())?,
-            )?;
-            let pairs: Vec<_> = sums.iter().zip(&offsets).collect();
-            packed.push(self.public.add_batch(&pairs)?);
+            packed.push(self.add_offsets(&sums, &offsets)?);
         }
         self.in_groups(&packed, groups.len())
+    }
+
+    /// Adds an offset to each sum, which gives it fresh randomness.
+    pub(super) fn add_offsets(
+        &self,
+        sums: &[Ciphertext],
+        offsets: &[Plaintext],
+    ) -> Result<Vec<Ciphertext>, ProtocolError> {
+        let offsets = self.public.encrypt_batch(
+            &offsets.iter().collect::<Vec<_>>(),
+            self.randomness.draw(offsets.len())?,
+        )?;
+        let pairs: Vec<_> = sums.iter().zip(&offsets).collect();
+        Ok(self.public.add_batch(&pairs)?)
     }
 
     /// The bytes of the groups, where `packed` has for each place in a group the ciphertexts of all.
@@ -283,4 +292,4 @@ impl Context<'_> {
 }
 
 /// All steps of a run have the same kind of mask.
-const OTHER_MASK: ProtocolError = ProtocolError::Internal("a mask of the other variant");
+pub(super) const OTHER_MASK: ProtocolError = ProtocolError::Internal("a mask of the other variant");

@@ -15,13 +15,14 @@
 //! r₁+bx+2+σ bits, so that ρ₁·x − (x₂+x₃) + δ₁ is positive; δ₂ has r₂ bits more. The masked value then has at most
 //! r₁+r₂+bx+σ+3 bits, and all slots of a ciphertext together stay below n/2.
 //!
-//! # Statistical distance The masks hide the size of the candidates, not their differences (see the head of the
-//! engine). Let two sets of candidates have the same differences. Under the same ρ₁, ρ₂, δ₁ and option their masked
-//! values differ by the same number, which is below 2^(r₁+r₂+bx+1). δ₂ is uniform over 2^(r₂+r₁+bx+2+σ) numbers, so the
-//! two views are within 2^−(σ+1) of each other. A session has S candidate sets, and distances add up, so **σ = 40 +
-//! ⌈log₂ S⌉: all sets of a session together are within 2⁻⁴¹**, for a session of any size. Both sides know S from the
-//! lengths. The largest session (2²⁸ letters on each side, so at most 2⁵⁶ cells and 2⁵⁷ sets) has σ = 97 and values of
-//! x + 164 bits, which fit every key.
+//! # Statistical distance
+//! The masks hide the size of the candidates, not their differences (see the head of the engine). Let two sets of
+//! candidates have the same differences. Under the same ρ₁, ρ₂, δ₁ and option their masked values differ by the same
+//! number, which is below 2^(r₁+r₂+bx+1). δ₂ is uniform over 2^(r₂+r₁+bx+2+σ) numbers, so the two views are within
+//! 2^−(σ+1) of each other. A session has S candidate sets, and distances add up, so **σ = 40 + ⌈log₂ S⌉: all sets of a
+//! session together are within 2⁻⁴¹**, for a session of any size. Both sides know S from the lengths. The largest
+//! session (2²⁸ letters on each side, so at most 2⁵⁶ cells and 2⁵⁷ sets) has σ = 97 and values of x + 164 bits, which
+//! fit every key.
 //!
 //! r₁ and r₂ do not matter here. ρ₁·ρ₂ of any length hides the size of the differences only roughly: a uniform number
 //! is most likely close to the end of its range. 32 bits each leave room for as many cells in a ciphertext as 40 bits

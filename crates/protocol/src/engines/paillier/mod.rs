@@ -45,23 +45,24 @@
 //! the same distribution. This engine is a faithful reproduction for study, and a heuristic; it is not a proof of
 //! privacy.
 //!
-//! # Assumption Both are semi-honest. Then what the matrix owner sees is hidden by the decisional composite residuosity
-//! assumption for keys of κ bits, and what the key holder sees beyond the ratios above is hidden up to 2⁻⁴⁰ for a whole
-//! session of any size (`masking.rs`; the randomness of ciphertexts adds less than 2⁻⁴⁰, `RandomizerTable`).
+//! # Assumption
+//! Both are semi-honest. Then what the matrix owner sees is hidden by the decisional composite residuosity assumption
+//! for keys of κ bits, and what the key holder sees beyond the ratios above is hidden up to 2⁻⁴⁰ for a whole session of
+//! any size (`masking.rs`; the randomness of ciphertexts adds less than 2⁻⁴⁰, `RandomizerTable`).
 //!
-//! # A side that cheats The **matrix owner** can have a number of its choice decrypted as the "result" of each pair:
-//! any function of the key holder's letters that it can compute under encryption, also with the help of minima, and of
-//! any scanpath whose rows of D it has. The key holder decrypts one number per pair and only accepts a result that
-//! scanpaths of the lengths of *this* pair can have, R of them: for m and n letters min(m, n) + 1 Levenshtein distances
-//! (less what the cost of a replacement limits), and for other metrics the range of the costs. That is **log₂ R bits
-//! per charged pair, one letter of an alphabet of up to R**, instead of a score: Σ wₖ·D(i, k) with weights wₖ = k names
-//! the letter i. With 52 letters and Levenshtein distances of 20 letters (R = 21), a scanpath of 20 letters takes 26
-//! pairs, a quarter of what the scores of chosen scanpaths take. And a pair counts for its own scanpath, even if the
-//! number is about another. So the default limit of the key holder is half of that number, and counts the pairs of all
-//! its scanpaths together; a limit for each scanpath is for partners that follow the protocol. If a number is out of
-//! range, that alone is a bit, and so such a pair counts as well. Masked candidates that no mask produces would be
-//! another such bit, for which no pair is charged; so the key holder answers them like others, and fails only when all
-//! pairs are open.
+//! # A side that cheats
+//! The **matrix owner** can have a number of its choice decrypted as the "result" of each pair: any function of the key
+//! holder's letters that it can compute under encryption, also with the help of minima, and of any scanpath whose rows
+//! of D it has. The key holder decrypts one number per pair and only accepts a result that scanpaths of the lengths of
+//! *this* pair can have, R of them: for m and n letters min(m, n) + 1 Levenshtein distances (less what the cost of a
+//! replacement limits), and for other metrics the range of the costs. That is **log₂ R bits per charged pair, one
+//! letter of an alphabet of up to R**, instead of a score: Σ wₖ·D(i, k) with weights wₖ = k names the letter i. With 52
+//! letters and Levenshtein distances of 20 letters (R = 21), a scanpath of 20 letters takes 26 pairs, a quarter of what
+//! the scores of chosen scanpaths take. And a pair counts for its own scanpath, even if the number is about another. So
+//! the default limit of the key holder is half of that number, and counts the pairs of all its scanpaths together; a
+//! limit for each scanpath is for partners that follow the protocol. If a number is out of range, that alone is a bit,
+//! and so such a pair counts as well. Masked candidates that no mask produces would be another such bit, for which no
+//! pair is charged; so the key holder answers them like others, and fails only when all pairs are open.
 //!
 //! The **key holder** can return wrong minima, and so make scores wrong, or the matrix owner's next candidates depend
 //! on anything it likes. It sees no more numbers than before, but from a matrix that it steers. Nothing here bounds

@@ -167,22 +167,22 @@ fn bits_are_encoded_as_0_or_1() {
 fn what_each_side_learns_is_described() {
     let a = cohort(&[vec![1]]);
     let mut spec = Spec::new(Engine::Plain, Metric::Levenshtein, PairRule::All, &a, &a).unwrap();
-    let said = |spec: &Spec| {
+    let describe = |spec: &Spec| {
         let all = spec.engine.revealed(spec);
         let lines = all.iter().map(|line| format!("{}: {}", line.to, line.what));
         lines.collect::<Vec<_>>().join("\n")
     };
-    assert!(!said(&spec).contains("bit"));
+    assert!(!describe(&spec).contains("bit"));
     spec.reveal = threshold(2.5);
     spec.reveal_to = RevealTo::Join;
-    let said = said(&spec);
+    let message = describe(&spec);
     for words in [
         "host: every scanpath",
         "host: so also every score",
         "join: one bit of every pair: whether its score is at most 2.5",
         "join: repeating the comparison with other thresholds",
     ] {
-        assert!(said.contains(words), "{words}\n{said}");
+        assert!(message.contains(words), "{words}\n{message}");
     }
-    assert!(!said.contains("host: one bit"), "{said}");
+    assert!(!message.contains("host: one bit"), "{message}");
 }

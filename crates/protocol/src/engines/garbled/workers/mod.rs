@@ -12,9 +12,9 @@
 //! A multiplexer cannot send and wait for bytes at the same time, so nothing is sent to the garbler without a request: the evaluator's
 //! workers leave their bytes with its multiplexer until the garbler's multiplexer requests them.
 //!
-//! # Why this does not deadlock Every worker is a program that the garbler and the evaluator run in step, as they would
-//! over a separate channel. The garbler's side of it has sent everything that the evaluator's side needs before it
-//! waits for bytes.
+//! # Why this does not deadlock
+//! Every worker is a program that the garbler and the evaluator run in step, as they would over a separate channel. The
+//! garbler's side of it has sent everything that the evaluator's side needs before it waits for bytes.
 //! - An evaluator's worker only waits for bytes of the garbler's worker. Its own bytes go to an unbounded queue. They are few: a worker is at
 //!   most [`LOOKAHEAD`](veilpath_mpc::alignment::LOOKAHEAD) spans ahead.
 //! - The evaluator's multiplexer passes frames to workers. If the queue of a worker is full, that worker is busy and will empty it. If a

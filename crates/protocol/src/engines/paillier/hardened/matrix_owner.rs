@@ -1,6 +1,6 @@
 //! Steps 2 to 4 and 6 of the hardened variant.
 
-use super::super::cell::{Context, Pending, Step, StepMask, Target};
+use super::super::cell::{Context, OTHER_MASK, Pending, Step, StepMask, Target};
 use super::super::masking::random_bits;
 use super::super::messages::split;
 use super::super::order::{Order, arranged, permutation};
@@ -211,12 +211,7 @@ impl Context<'_> {
                 offsets.push(layout.slots().pack(&slots)?);
             }
             let sums = self.public.weighted_sums(&terms, &rows)?;
-            let offsets = self.public.encrypt_batch(
-                &offsets.iter().collect::<Vec<_>>(),
-                self.randomness.draw(offsets.len())?,
-            )?;
-            let pairs: Vec<_> = sums.iter().zip(&offsets).collect();
-            packed.push(self.public.add_batch(&pairs)?);
+            packed.push(self.add_offsets(&sums, &offsets)?);
         }
         self.in_groups(&packed, groups.len())
     }
@@ -297,9 +292,6 @@ impl Multipliers {
         offset
     }
 }
-
-/// All steps of a run have the same kind of mask.
-const OTHER_MASK: ProtocolError = ProtocolError::Internal("a mask of the other variant");
 
 #[cfg(test)]
 mod tests {
