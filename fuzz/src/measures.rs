@@ -75,7 +75,7 @@ fn of_letters(choice: u8, number: u8, a: &Scanpath, b: &Scanpath) {
     };
     let slow = match (&metric, comparison.model()) {
         (Metric::SubsMatch(_), _) => {
-            PairScore::several([places::subsmatch(a.letters(), b.letters(), window as usize)])
+            PairScore::from_numbers([places::subsmatch(a.letters(), b.letters(), window as usize)])
         }
         (Metric::Crqa(_), Model::Recurrence(model)) => {
             let (counted, lines) = reference::recurrence(model, a, b);
@@ -172,7 +172,7 @@ fn of_fixations(choice: u8, number: u8, a: &[Fixation], b: &[Fixation]) {
             });
             PairScore::single(total - 2.0 * reward)
         }
-        _ if m < 3 || n < 3 => PairScore::several([None; 5]),
+        _ if m < 3 || n < 3 => PairScore::from_numbers([None; 5]),
         _ => {
             let [a, b] = [a, b].map(|fixations| {
                 let path = multimatch::Saccades::of(fixations);
@@ -181,7 +181,7 @@ fn of_fixations(choice: u8, number: u8, a: &[Fixation], b: &[Fixation]) {
                     None => path,
                 }
             });
-            PairScore::several(multimatch::multimatch(&a, &b, SCREEN.0.hypot(SCREEN.1)))
+            PairScore::from_numbers(multimatch::multimatch(&a, &b, SCREEN.0.hypot(SCREEN.1)))
         }
     };
     agree(&ours, &slow, total.max(1.0));
@@ -229,7 +229,7 @@ fn percentages(counted: &RecurrentPoints, lines: &RecurrentLines, m: usize, n: u
         })
         .sum();
     let mean = |points: u64, lines: u64| share(points as f64, lines as f64);
-    PairScore::several(
+    PairScore::from_numbers(
         [
             100.0 * all / (m * n) as f64,
             100.0 * share(counted.diagonal as f64, all),

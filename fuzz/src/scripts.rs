@@ -250,7 +250,7 @@ fn run_changed(
         scope.spawn(move || engine.run(&peer, &mut peer_channel, &()));
         let ended = engine.run(&job, &mut channel, &());
         drop(channel);
-        Some(ended.map(|readings| readings.len()))
+        Some(ended.map(|pair_scores| pair_scores.len()))
     })
 }
 
@@ -282,5 +282,5 @@ fn run_padded(
         job = job.with_peer_lengths(&lengths).ok()?;
     }
     let ended = engine.run(&job, &mut script, &());
-    Some(ended.map(|readings| readings.len()))
+    Some(ended.map(|pair_scores| pair_scores.len()))
 }

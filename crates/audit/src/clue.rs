@@ -35,8 +35,8 @@ pub enum Clue {
         high: u128,
     },
     /// The masks of the hardened variant: the difference of every two candidates, in an order that the matrix owner
-    /// drew, each times a factor of its own.
-    Apart {
+    /// drew, each times its own factor.
+    Hardened {
         /// First minus second, first minus third, second minus third.
         differences: [Difference; 3],
         /// The range of the factors.
@@ -60,7 +60,7 @@ impl Clue {
 
     /// From the slots of a matrix cell in the hardened variant. The rest, the padded candidates, is random without
     /// the pads.
-    pub fn apart(slots: &[BoxedUint], masks: HardenedMasks) -> Option<Self> {
+    pub fn hardened(slots: &[BoxedUint], masks: HardenedMasks) -> Option<Self> {
         let signed = |slot: &BoxedUint| {
             // The bias is removed before a number is rounded.
             let bias = BoxedUint::one_with_precision(slot.bits_precision());
@@ -76,7 +76,7 @@ impl Clue {
         let [first, second, third, _] = slots else {
             return None;
         };
-        Some(Self::Apart {
+        Some(Self::Hardened {
             differences: [signed(first), signed(second), signed(third)],
             factors: Factors::between(masks.floor_bits, masks.factor_bits),
         })
@@ -84,12 +84,12 @@ impl Clue {
 
     /// The likelihood of the clue if the cell has these candidates, up to a factor that is the same for all.
     pub fn likelihood(&self, feature: Feature, candidates: [i64; 3]) -> f64 {
-        if let Self::Apart {
+        if let Self::Hardened {
             differences,
             factors,
         } = self
         {
-            return apart(differences, *factors, feature, candidates);
+            return hardened_likelihood(differences, *factors, feature, candidates);
         }
         let mut sorted = candidates;
         sorted.sort_unstable();
@@ -102,13 +102,13 @@ impl Clue {
     pub(crate) fn of_differences(&self, feature: Feature, d_low: u64, d_high: u64) -> f64 {
         let (low, high) = match self {
             Self::Shared { low, high } => (*low, *high),
-            Self::Apart {
+            Self::Hardened {
                 differences,
                 factors,
             } => {
                 let narrow = |d: u64| i64::try_from(d).unwrap_or(i64::MAX);
                 let candidates = [0, narrow(d_low), narrow(d_high)];
-                return apart(differences, *factors, feature, candidates);
+                return hardened_likelihood(differences, *factors, feature, candidates);
             }
         };
         let ties = |low: u128, high: u128| (low == 0, high == 0, low == high);
@@ -142,7 +142,7 @@ pub fn clues_of(watched: &Watched) -> Result<Vec<Batch>, AuditError> {
     let read = |message: &SeenMessage| {
         let clue = |set: &Vec<_>| match message.hardened {
             None => Clue::shared(set),
-            Some(masks) => Clue::apart(set, masks),
+            Some(masks) => Clue::hardened(set, masks),
         };
         let sets = message.sets.iter();
         sets.map(|set| clue(set).ok_or(AuditError::LocalAlignment))
@@ -153,7 +153,12 @@ pub fn clues_of(watched: &Watched) -> Result<Vec<Batch>, AuditError> {
 
 /// The same for the hardened variant, over all orders that the matrix owner may have drawn. There are no ties or
 /// ratios to see.
-fn apart(seen: &[Difference; 3], factors: Factors, feature: Feature, candidates: [i64; 3]) -> f64 {
+fn hardened_likelihood(
+    seen: &[Difference; 3],
+    factors: Factors,
+    feature: Feature,
+    candidates: [i64; 3],
+) -> f64 {
     if matches!(feature, Feature::Ties | Feature::Ratios) {
         return 1.0;
     }

@@ -7,8 +7,8 @@
 //! P(v | d) = Σ P(ρ)/ρ,   P(ρ) = log₂(1 + 1/ρ) / octaves
 //! ```
 //!
-//! If ρ is small that interval may contain no integer at all, which rules d out. An attack that treats ρ as a real
-//! number does not see that, and misses most of what small multipliers reveal.
+//! If ρ is small that interval may contain no integer, which rules d out. An attack that treats ρ as a real number
+//! does not see that, and misses most of what small multipliers reveal.
 
 use crate::clue::whole;
 use crypto_bigint::BoxedUint;
@@ -44,7 +44,7 @@ impl Difference {
 pub struct Factors {
     floor: f64,
     top: f64,
-    /// The exact range; what is too long ends at the largest number.
+    /// The exact range; numbers saturate.
     whole: (u128, u128),
 }
 

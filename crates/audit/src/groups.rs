@@ -61,20 +61,20 @@ pub(crate) struct View {
     used: Vec<Range<u32>>,
 }
 
-/// Changes what a side has, given what the other has; tests that flaws are found.
+/// Changes what a side has, given what the other has, to test that flaws are found.
 pub(crate) type Flaw<'a> = &'a dyn Fn(&mut View, &View);
 
 /// Lets each side observe this many runs.
-pub fn look(
+pub fn observe(
     engine: Engine,
     question: GroupQuestion,
     runs: usize,
     seed: u64,
 ) -> Result<[GroupTranscripts; 2], AuditError> {
-    look_with(engine, question, runs, seed, &|_, _| ())
+    observe_with(engine, question, runs, seed, &|_, _| ())
 }
 
-pub(crate) fn look_with(
+pub(crate) fn observe_with(
     engine: Engine,
     question: GroupQuestion,
     runs: usize,
@@ -82,7 +82,7 @@ pub(crate) fn look_with(
     flaw: Flaw<'_>,
 ) -> Result<[GroupTranscripts; 2], AuditError> {
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
-    let look = |seen_by: Role, rng: &mut ChaCha20Rng| -> Result<GroupTranscripts, AuditError> {
+    let observe = |seen_by: Role, rng: &mut ChaCha20Rng| -> Result<GroupTranscripts, AuditError> {
         let fixed = cohort(rng)?;
         let spec = spec(engine, question, fixed.alphabet);
         let others = with_equal_answers(&spec, seen_by, &fixed, rng)?;
@@ -111,7 +111,10 @@ pub(crate) fn look_with(
             kept_chi_square: uniform(&[packed(&halves), packed(&shares)].concat()),
         })
     };
-    Ok([look(Role::Host, &mut rng)?, look(Role::Join, &mut rng)?])
+    Ok([
+        observe(Role::Host, &mut rng)?,
+        observe(Role::Join, &mut rng)?,
+    ])
 }
 
 impl View {

@@ -131,7 +131,7 @@ fn classes(model: &GlobalModel, own: &[u16], letters: usize) -> Vec<Class> {
     classes
 }
 
-/// A belief that is not too certain to be corrected by the next comparison.
+/// A belief with enough uncertainty for the next comparison to correct it.
 pub fn hedge(belief: &LetterProbabilities) -> LetterProbabilities {
     let hedged = |letters: &Vec<f64>| {
         let uniform = 1.0 / letters.len() as f64;

@@ -4,8 +4,7 @@
 //! Clues are processed in the order in which they arrived. A hypothesis is how far the matrix is filled and which
 //! letters the matrix owner's first columns have; each clue moves it to one of the cells that are ready, weighted by
 //! how well the clue fits. Equal hypotheses are added up; the best few thousand are kept. Their final distribution of
-//! each letter is the key holder's belief. Because only so many are kept, this is a lower bound of what can be
-//! learned.
+//! each letter is the key holder's belief. Because only some are kept, this is a lower bound of what can be learned.
 
 use crate::clue::{Clue, Feature};
 use crate::known::{Known, LetterProbabilities, MAX_LENGTH};

@@ -69,7 +69,7 @@ pub(crate) struct Transcript {
 }
 
 /// Lets each side observe this many runs of the engine of the spec.
-pub fn look(
+pub fn observe(
     spec: &Spec,
     length: usize,
     runs: usize,
@@ -81,14 +81,14 @@ pub fn look(
     let fixed = &one.0;
     let others = [&one.1, &two];
     let inputs = shuffled_inputs(runs, &mut rng);
-    let look = |seen_by: Role| -> Result<Transcripts, AuditError> {
+    let observe = |seen_by: Role| -> Result<Transcripts, AuditError> {
         let mut transcripts = Vec::new();
         for &input in &inputs {
             transcripts.push(transcript(spec, seen_by, fixed, others[input], input)?);
         }
         Ok(judge(seen_by, &transcripts))
     };
-    Ok([look(Role::Host)?, look(Role::Join)?])
+    Ok([observe(Role::Host)?, observe(Role::Join)?])
 }
 
 /// Both inputs equally often in each half, in random order: what changes over time must not distinguish them.

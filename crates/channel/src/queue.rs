@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_arrives_after_the_end_of_the_sender() {
+    fn sent_bytes_arrive_after_the_sender_is_dropped() {
         let (sender, receiver) = byte_queue(10);
         sender.send("last", 4).unwrap();
         drop(sender);

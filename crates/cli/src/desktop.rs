@@ -1,6 +1,7 @@
-//! Whether somebody started the program by clicking on it, so that a page is more use than help on arguments.
+//! Whether somebody started the program by clicking on it, so that a page is more useful than help on
+//! arguments.
 //!
-//! A terminal, a pipe, a service, cron and a remote shell are no desktop.
+//! Terminals, pipes, services, cron and remote shells do not count.
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -45,7 +46,7 @@ fn is_desktop(context: &LaunchContext<'_>) -> bool {
     }
     let launched: &[&str] = match cfg!(target_os = "macos") {
         true => &["__CFBundleIdentifier"],
-        // Set by whoever starts an application for the user. A service of the user may see a display, but not these.
+        // Set by programs that start applications for a user. A user's service may see a display, but not these.
         false => &[
             "GIO_LAUNCHED_DESKTOP_FILE",
             "DESKTOP_STARTUP_ID",

@@ -324,7 +324,7 @@ fn metric_options(error: &MetricOptionsError) -> String {
     }
 }
 
-/// Advice for tiles that cannot be put together.
+/// Advice for tiles that cannot be merged.
 fn merge(error: &MergeError) -> Option<&'static str> {
     match error {
         MergeError::Missing { .. } => {

@@ -92,8 +92,8 @@ pub(crate) struct MetricArgs {
     #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) scale: Option<f64>,
 
-    /// Compute ScanMatch in integers, as the private engines do, so finely that no score is off by more than this
-    /// [default: 0.001; with --engine plain: double precision]
+    /// Compute ScanMatch in integers, as the private engines do, precisely enough that no score is off by more
+    /// than this [default: 0.001; with --engine plain: double precision]
     #[arg(long, value_name = "ERROR", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) precision: Option<f64>,
 

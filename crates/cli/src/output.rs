@@ -65,8 +65,8 @@ impl OutputArgs {
         self.file().is_some()
     }
 
-    /// Checks that the file can be written, before hours of work and not after. `inputs` are the input files, none of which
-    /// may be overwritten.
+    /// Checks before hours of work that the file can be written. `inputs` are the input files, none of which may be
+    /// overwritten.
     ///
     /// The file is not created yet, so that a killed run leaves nothing behind. A pipe stays open, because closing it would
     /// end its reader's input.
@@ -146,7 +146,7 @@ pub(crate) enum WrittenTo {
         /// Whether it has no results, because only the other side gets them.
         withheld: bool,
     },
-    /// Nowhere: only the other side gets them, and the file has other contents.
+    /// Nowhere: only the other side gets them, and an existing file was kept.
     Kept(PathBuf),
 }
 
@@ -170,7 +170,7 @@ impl WrittenTo {
         }
     }
 
-    /// What came out and what it cost. Answers about groups are in it, unless they were printed already.
+    /// The results and their cost. Answers about groups are included, unless they were printed already.
     pub(crate) fn summary(&self, outcome: &Outcome) -> String {
         let answers = match self {
             WrittenTo::Printed => String::new(),
@@ -294,7 +294,7 @@ impl Destination {
     }
 }
 
-/// Prints what could be read of a folder, and fails if there are damaged files in it.
+/// Prints what could be read from a folder, and fails if it contains damaged files.
 pub(crate) fn list<T>(
     listing: &Listing<T>,
     write: impl FnOnce(&[T], &mut dyn Write) -> io::Result<()>,

@@ -57,7 +57,8 @@ impl Bar {
         }
     }
 
-    /// A bar that counts bytes, and shows as soon as their number is known: what another target has drawn before would stay.
+    /// A bar that counts bytes. It appears as soon as their number is known: switching the target later would leave its
+    /// first drawing on the screen.
     pub(crate) fn bytes() -> Self {
         Self {
             bar: bar(0, Unit::Bytes, true),

@@ -83,7 +83,8 @@ impl SessionLog {
         }
     }
 
-    /// Reports a session that has finished, once its results are written; `summary` says what came out.
+    /// Reports a session that has finished, once its results are written; `summary` describes the
+    /// results.
     pub(crate) fn finished(&self, peer: &Peer, completed: &CompletedSession, summary: &str) {
         match self.format {
             LogFormat::Text => text::finished(self.name(peer), completed, summary),

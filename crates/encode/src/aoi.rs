@@ -20,8 +20,8 @@
 //! all. Several rows may share a name, on one stimulus (an area in pieces) or on several (the same thing in other
 //! pictures): letters go by name, in the order in which the names first appear in the file.
 //!
-//! Where areas overlap, the one that comes first in the file wins, so that small areas are listed before the large ones
-//! around them. An edge belongs to its area.
+//! Where areas overlap, the one that comes first in the file wins; list small areas before the large ones around them.
+//! An edge belongs to its area.
 
 use crate::{Input, ReadError, Row, Rows, parse_number};
 
@@ -217,7 +217,7 @@ type Draw = fn(&[f64]) -> Option<Outline>;
 /// The shape that the numbers of a field give, or how many there are.
 ///
 /// Where the comma does not separate columns, it may be a decimal comma (`20,5 30 40 50`) or separate two numbers
-/// (`0,0 60,0 60,60`). The reading that makes a shape is taken; where both do, it is an error.
+/// (`0,0 60,0 60,60`). The interpretation that makes a shape is used; if both do, it is an error.
 fn drawn(row: &Row<'_>, column: usize, draw: Draw) -> Result<Result<Outline, usize>, ReadError> {
     const BLANKS: [char; 3] = [' ', '\t', ';'];
     let text = row.text(column);
@@ -353,7 +353,7 @@ mod tests {
                 assert_eq!(drawn(delimiter, "rectangle", same), rectangle, "{same}");
             }
         }
-        // Commas between numbers are still understood, and what may be both is refused.
+        // Commas between numbers are still understood, and an ambiguous field is rejected.
         let triangle = drawn(",", "polygon", "0 0 60 0 60 60");
         assert_eq!(drawn(";", "polygon", "0,0 60,0 60,60"), triangle);
         assert_eq!(drawn(";", "polygon", "0,0,60,0,60,60"), triangle);

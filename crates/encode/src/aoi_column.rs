@@ -1,8 +1,9 @@
 //! The areas of interest that a tracker's software names in a column.
 //!
-//! Which names there are is known only at the end of the last file. Until then a name's letter is its place in the order
-//! of appearance; at the end the names are sorted and the letters exchanged, so that two institutions with the same areas
-//! have the same letters whatever was looked at first. With a list of names the letters are their places in the list.
+//! Which names there are is known only at the end of the last file. Until then a name's letter is its place in the
+//! order of appearance; at the end the names are sorted and the letters exchanged, so that two institutions with the
+//! same areas have the same letters, no matter what was looked at first. With a list of names the letters are their
+//! places in the list.
 
 use crate::{Placing, is_missing};
 use std::collections::HashMap;
@@ -18,7 +19,7 @@ pub(crate) struct ColumnNames {
 /// More names than letters.
 pub(crate) struct TooManyNames;
 
-/// Which letter in the order of names each letter in the order of appearance is.
+/// Maps letters in the order of appearance to letters in the order of names.
 pub(crate) struct LetterOrder(Vec<u16>);
 
 impl ColumnNames {

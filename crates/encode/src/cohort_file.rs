@@ -25,8 +25,8 @@
 //! participant,stimulus,scanpath,fixations
 //! p01,bridge.png,IK,401.5 90 212 0;800 100.25 180 230
 //! ```
-//! They count when fixations are compared; letters of different screens can be compared. A column of this name in a file
-//! without the setting `screen` plays no role.
+//! They must agree when fixations are compared; letters from different screens can be compared. A column of this name
+//! is ignored in a file without the setting `screen`.
 //!
 //! # What is read
 //! | form | how it is recognised |
@@ -41,8 +41,8 @@
 //!
 //! # The alphabet
 //! What the caller says, else what the settings say, else the cells of the grid that they name, else a guess that is
-//! reported: digits and spaces are cell numbers, strings of pairs such as `aAbC` are ScanMatch's double letters, all else
-//! is `A…Z a…z`.
+//! reported: digits and spaces are cell numbers, strings of pairs such as `aAbC` are ScanMatch's double letters,
+//! everything else is `A…Z a…z`.
 
 mod fixations;
 mod note;
@@ -71,8 +71,8 @@ pub fn write(
     write_declaring(Some(&alphabet), cohort, aspect, notes, out)
 }
 
-/// Writes scanpaths of a file that was read: all of them, or some. The header declares what that file's header does, and so
-/// leaves open what that leaves open to a metric's grid.
+/// Writes scanpaths of a file that was read: all of them, or some. The header declares no more than that file's header,
+/// so that a metric's grid can still decide what it leaves open.
 pub fn write_part(whole: &RawCohort, part: &Cohort, out: &mut dyn Write) -> io::Result<()> {
     let alphabet = whole.declared_for(part);
     let (aspect, notes) = (whole.aspect(), whole.header_notes());
@@ -102,7 +102,7 @@ fn write_declaring(
         }
     }
     if let Some(aspect) = aspect {
-        // Four decimals are finer than any drawing.
+        // Four decimals are more than enough for drawings.
         writeln!(out, "# {ASPECT}: {}", (aspect * 1e4).round() / 1e4)?;
     }
     for note in notes {

@@ -1,14 +1,14 @@
-//! What readers find becomes a cohort.
+//! Collects what readers find into a cohort.
 //!
-//! Recordings are distinguished by participant and stimulus within a file; they may come one after the other or interleaved,
-//! and leave in the order in which they first appeared. One that has no usable row stays as an empty scanpath: that
-//! somebody's data were lost is a fact about the cohort.
+//! Recordings are distinguished by participant and stimulus within a file; they may be consecutive or interleaved, and
+//! are returned in the order in which they first appeared. A recording without usable rows becomes an empty scanpath:
+//! that somebody's data were lost is a fact about the cohort.
 //!
 //! The same participant and stimulus in a second file make a further scanpath, with a note: joining them would invent
-//! eye movements between two recordings, and refusing them would punish those whose files do not name stimuli.
+//! eye movements between two recordings, and an error would make files unusable that do not name stimuli.
 //!
 //! Where the coordinates of a recording change half-way (a picture shown again at another size), each row counts in the
-//! space that was named last before it.
+//! space that was named most recently before it.
 
 mod finish;
 mod fixations;
@@ -37,8 +37,8 @@ use veilpath_metrics::Screen;
 
 /// Turns what readers find into scanpaths.
 ///
-/// Call [`Collector::begin_file`] before each file and [`Collector::finish`] after the last. A problem that shows in the
-/// middle of a file is reported by the next call that can report one.
+/// Call [`Collector::begin_file`] before each file and [`Collector::finish`] after the last. A problem in the middle of
+/// a file is reported by the next call that can return an error.
 pub struct Collector {
     options: EncodeOptions,
     recordings: Vec<State>,
@@ -97,7 +97,7 @@ impl Path {
 }
 
 impl Collector {
-    /// A collector without any file; refuses options that make no sense.
+    /// A collector without any file. Fails if options are invalid.
     pub fn new(options: &EncodeOptions) -> Result<Self, ReadError> {
         options.check()?;
         Ok(Self {
@@ -120,8 +120,8 @@ impl Collector {
         })
     }
 
-    /// What the user says about the screen, which counts where fixations are kept or detected.
-    pub fn about_screen(&mut self, options: &ReadOptions) {
+    /// Takes the user's settings for the screen, which matter if fixations are kept or detected.
+    pub fn set_display(&mut self, options: &ReadOptions) {
         self.display = Display::new(options);
     }
 

@@ -1,11 +1,12 @@
-//! Which format a file has; and for a file that has none, what it probably is and what to do about it.
+//! Recognises the format of a file; if there is none, explains what the file probably is and what to
+//! do about it.
 
 use crate::readers::{
     FORMATS, Format, coordinate_pairs, look_like_coordinates, unpaired_coordinate,
 };
 use crate::{EncodeField, Head, ReadError, guess_delimiter, is_missing, parse_number};
 
-/// The format of a file that starts like this; `None` where [`explain_unknown`] should speak.
+/// The format of a file that starts like this; `None` if [`explain_unknown`] should explain.
 pub fn detect(head: &Head) -> Option<&'static dyn Format> {
     // Some mistakes look like data: source code with a table inside, positions of electrodes.
     if certain_mistake(head).is_some() {
@@ -132,13 +133,13 @@ const PYTHON_REMEDY: &str =
 const WEB_PAGE: &str = "this is a web page, not data";
 const WEB_REMEDY: &str = "it was probably saved in place of a download: fetch the file itself (on GitHub, with the \"Raw\" button)";
 
-/// What cannot be data, whatever the readers would say.
+/// Files that cannot be data, even if a reader would recognise them.
 fn certain_mistake(head: &Head) -> Option<Explanation> {
     let found = |problem: &str, remedy: &str| Some((problem.to_string(), remedy.to_string()));
     let start = head.start.as_slice();
     let extension = head.extension();
     if start.starts_with(b"PK\x03\x04") {
-        // The names in the archive decide, whatever the file is called.
+        // The names in the archive decide, not the file's own name.
         let has = |name: &str| head.lines.iter().any(|line| line.contains(name));
         return if matches!(extension.as_str(), "xlsx" | "xlsm" | "ods")
             || has("xl/")
@@ -167,7 +168,7 @@ fn certain_mistake(head: &Head) -> Option<Explanation> {
             );
         }
     }
-    // Two letters are a magic number of bitmaps, and may well start a text.
+    // The magic number of bitmaps is two letters, which may also start a text.
     let magic = MAGIC_NUMBERS
         .iter()
         .find(|(magic, ..)| start.starts_with(magic) && (magic.len() > 2 || head.binary));
@@ -317,13 +318,14 @@ fn first_lines(head: &Head) -> Option<(&String, Vec<&String>)> {
     Some((header, lines.take(2).collect()))
 }
 
-/// Whether a sign separates columns: prose has commas too, but not the same number in three lines.
+/// Whether a character separates columns: prose has commas, too, but not the same number in three
+/// lines.
 fn separates(sign: char, header: &str, next: &[&String]) -> bool {
     let count = header.split(sign).count();
     count > 1 && next.iter().all(|line| line.split(sign).count() == count)
 }
 
-/// A table with another delimiter than the known ones.
+/// A table with an unknown delimiter.
 fn odd_delimiter(head: &Head) -> Option<Explanation> {
     let (header, next) = first_lines(head)?;
     if header.contains(char::from(guess_delimiter(header))) {

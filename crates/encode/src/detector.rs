@@ -1,11 +1,11 @@
 //! Finds fixations in raw gaze, as pymovements' `ivt` and `idt` do; tests compare the two on the same samples.
 //!
 //! # What pymovements leaves open, and our answers
-//! - **Rows that are missing** (a step of more than one and a half) count as lost samples, so that a file which writes them
-//!   and one which leaves them out give the same fixations.
-//! - **The rate** is known, or the median of the first 64 steps of the recording says it, as for runs.
-//! - **Steps that are not equal**, which its `idt` refuses: the shortest fixation is a number of samples, that of its
-//!   time at the rate, rounded up.
+//! - **Rows that are missing** (a step of more than one and a half) count as lost samples, so that a file that writes
+//!   them and one that leaves them out give the same fixations.
+//! - **The rate** is known, or follows from the median of the first 64 steps of the recording, as for runs.
+//! - **Unequal steps**, which its `idt` rejects: the shortest fixation is a number of samples, its duration times the
+//!   rate, rounded up.
 //! - **Time that goes backwards** ends everything; what follows is a recording of its own.
 //!
 //! Memory is bounded: rows until the step is known, and then the samples that a speed or the shortest fixation needs.
@@ -80,10 +80,10 @@ enum Algorithm {
     Idt(Idt),
 }
 
-/// The most samples of a shortest fixation: more come from units of time that were mistaken.
+/// The most samples of a shortest fixation: more would come from mistaken units of time.
 const MAX_SAMPLES: usize = 1 << 16;
 
-/// The share of a sample that is forgiven when durations become numbers of samples: steps are written with few digits.
+/// The tolerance, as a share of a sample, when durations become numbers of samples: steps are written with few digits.
 const TOLERANCE: f64 = 1e-3;
 
 impl FixationDetector {
@@ -147,7 +147,7 @@ impl FixationDetector {
         Ok(self.backwards)
     }
 
-    /// Settles on a step and works off the rows that waited.
+    /// Settles on a step and processes the rows that waited.
     fn start(&mut self, found: &mut Vec<DetectedFixation>) {
         let Stage::Waiting { rows, .. } = &mut self.stage else {
             return;
@@ -244,7 +244,7 @@ impl Algorithm {
     }
 }
 
-/// How many samples are missing in a gap, or as many as are needed to tell.
+/// How many samples are missing in a gap, counting no further than `enough`.
 fn missing(gap: f64, step: f64, enough: usize) -> u32 {
     let missing = whole((gap / step).round() - 1.0).min(enough);
     u32::try_from(missing).unwrap_or(u32::MAX)

@@ -34,10 +34,10 @@ pub enum Source {
     Frame(NamedFrame),
 }
 
-/// Encodes files; `format` names one of the formats for all of them, else each is recognised by itself.
+/// Encodes files; `format` names the format of all of them; otherwise each is recognised by its content.
 ///
-/// `progress` gets from time to time, and at the end, the number of bytes of all files that have been consumed so far, as
-/// they are on disk. If it breaks, reading ends with an error.
+/// `progress` is called from time to time, and at the end, with the number of bytes of all files (as stored on disk)
+/// consumed so far. If it returns `Break`, reading ends with an error.
 pub fn encode_files(
     sources: Vec<Source>,
     format: Option<&str>,
@@ -64,7 +64,7 @@ fn encode_with(
 ) -> Result<Encoded, ReadError> {
     format.map(|name| named(formats, name)).transpose()?;
     let mut collector = Collector::new(options)?;
-    collector.about_screen(read);
+    collector.set_display(read);
     let mut idle = Vec::new();
     let mut accepts = SupportedOptions::NOTHING;
     let consumed = Arc::new(Consumed::default());
@@ -106,7 +106,7 @@ fn encode_with(
         });
     }
     if cohort.entries.is_empty() {
-        return Err(nothing_found(
+        return Err(no_scanpaths(
             &first.unwrap_or_default(),
             files,
             read.eye,
@@ -127,7 +127,7 @@ impl Source {
     }
 }
 
-/// The format of a file: the one of this name, or the one that it is recognised by.
+/// The format of a file: the named one, or the one that recognises it.
 pub(crate) fn format_of<'f>(
     input: &Input,
     (formats, detect): Formats<'f>,
@@ -147,7 +147,7 @@ pub(crate) fn format_of<'f>(
     let head = input.head();
     match detect(&head) {
         Some(format) => Ok(format),
-        // A user who names columns means a table, whatever its columns are called.
+        // A user who names columns means a table.
         None => match with_named_columns(formats) {
             Some(format) if !read.columns.is_empty() => Ok(format),
             _ => Err(explain_unknown(&head)),
@@ -192,7 +192,7 @@ fn names(formats: &[&dyn Format]) -> String {
     names.join(", ")
 }
 
-fn nothing_found(file: &str, files: usize, eye: Eye, summary: &Summary) -> ReadError {
+fn no_scanpaths(file: &str, files: usize, eye: Eye, summary: &Summary) -> ReadError {
     let place = match files {
         0 => "encoding".to_string(),
         1 => file.to_string(),
@@ -234,7 +234,7 @@ fn nothing_found(file: &str, files: usize, eye: Eye, summary: &Summary) -> ReadE
     }
 }
 
-/// Hands everything on to the collector and reports progress in passing.
+/// Passes everything on to the collector and reports progress.
 struct ProgressSink<'a> {
     collector: &'a mut Collector,
     consumed: &'a Consumed,

@@ -3,7 +3,7 @@
 use crate::EncodeField;
 use std::fmt;
 
-/// A file that cannot be read as asked: what, where, and what to do about it.
+/// A file that cannot be read: what is wrong, where, and what to do about it.
 ///
 /// The text never quotes a participant's data; the place is enough to find it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl ReadError {
         }
     }
 
-    /// The same, at a line; 0, before the first line, is no place in the file.
+    /// The same, at a line; 0 means before the first line and adds no place.
     pub fn at_line(self, line: u64) -> Self {
         Self {
             line: (line > 0).then_some(line),

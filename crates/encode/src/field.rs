@@ -1,10 +1,10 @@
-//! The fields of the options that errors and notes speak about.
+//! The fields of the options that errors and notes refer to.
 
 use serde::Serialize;
 
 /// A field of [`ReadOptions`](crate::ReadOptions), [`EncodeOptions`](crate::EncodeOptions) or of the whole job.
 ///
-/// Errors and notes name the fields that would change what they are about; a front end says which flag or box that is.
+/// Errors and notes name the relevant fields; a front end says which flag or box that is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EncodeField {

@@ -1,14 +1,14 @@
 //! The letters of a recording of fixations, in the order of time.
 //!
-//! Trackers write fixations one after the other, but tables get sorted by areas, by durations or at random. Where rows say
-//! when their fixations start, the fixations of a recording are put into the order of their starts; equal starts stay as
-//! they are, and a row without a start stays behind the row before it.
+//! Trackers write fixations one after the other, but tables get sorted by areas, by durations or at random. Where rows
+//! say when their fixations start, the fixations of a recording are put into the order of their starts; equal starts
+//! keep their order, and a row without a start stays after the row before it.
 //!
-//! Two trials under one name, each with a clock of its own, must not be mixed: that would invent eye movements. They
-//! are recognisable, because nobody fixates two places at once. So where a fixation would start in the first half of the one
+//! Two trials under one name, each with its own clock, must not be mixed: that would invent eye movements. They can be
+//! recognised, because nobody fixates two places at once. So where a fixation would start in the first half of the one
 //! before it, all stay in the order of their rows.
 //!
-//! Memory is the scanpath's, and 24 bytes more for each fixation with a start, and 48 for each that is kept.
+//! In addition to the scanpath, it uses 24 bytes for each fixation with a start, and 48 for each that is kept.
 
 use crate::Dropped;
 use veilpath_metrics::Fixation;
@@ -50,27 +50,27 @@ pub(crate) struct Ordered {
     pub(crate) order: RowOrder,
 }
 
-/// The letters of a fixation, and of those behind it that have no start.
+/// The letters of a fixation and of those after it that have no start.
 #[derive(Clone, Copy, Debug)]
 struct Block {
     start_ms: f64,
     row: u64,
     length: u32,
-    /// Coarse, since it only tells whether fixations overlap.
+    /// Single precision is enough to tell whether fixations overlap.
     duration_ms: f32,
 }
 
 /// A fixation that is kept, and the number of its letters.
 type KeptFixation = (Fixation, u32);
 
-/// How the rows of a recording stood.
+/// In which order the rows of a recording were.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowOrder {
     /// In the order of time, or without times.
     Kept,
-    /// In another one, and were sorted.
+    /// Not in the order of time, and sorted.
     Sorted,
-    /// In another one, which is left as it is because the fixations would overlap.
+    /// Not in the order of time, but left unchanged because sorted fixations would overlap.
     ClockRestarts,
 }
 
@@ -146,7 +146,7 @@ impl FixationPath {
         }
     }
 
-    /// Keeps the earliest row back and gives the other one of the two; `None` for the very first.
+    /// Holds back the earliest row and returns the other of the two; `None` for the very first.
     pub(crate) fn hold_back_first(&mut self, row: Row) -> Option<Row> {
         match &mut self.held_back {
             None => {
@@ -184,7 +184,7 @@ impl FixationPath {
 
     /// The letters in the order of time.
     pub(crate) fn finish(self) -> Ordered {
-        // One that was held back is behind others that came later.
+        // A fixation that was held back comes after later ones.
         let by_row = self.blocks.is_sorted_by_key(|block| block.row);
         let in_time = |pair: &[Block]| pair[0].start_ms <= pair[1].start_ms;
         if by_row && self.blocks.windows(2).all(in_time) {
@@ -240,7 +240,7 @@ struct Piece<'a> {
     fixations: &'a [KeptFixation],
 }
 
-/// The kept fixations that so many letters are of, and those after them.
+/// Splits the kept fixations into those of the first `letters` letters and the rest.
 fn split_kept(kept: &[KeptFixation], letters: usize) -> (&[KeptFixation], &[KeptFixation]) {
     let mut left = letters;
     let count = kept
@@ -261,7 +261,7 @@ mod tests {
     fn order_of(rows: &[(Option<f64>, f64)]) -> (Vec<u16>, RowOrder) {
         let mut path = FixationPath::new();
         for (letter, &(start, duration)) in (0..).zip(rows) {
-            // A place that tells where the fixation was in the file, and letters that are repeated.
+            // The coordinates encode the position in the file, and letters are repeated.
             let kept = Fixation {
                 x: f64::from(letter),
                 y: 0.0,
@@ -300,7 +300,7 @@ mod tests {
                 RowOrder::Sorted,
             ),
             (vec![untold, untold, untold], vec![0, 1, 2], RowOrder::Kept),
-            // Rows without a start stay behind the row before them, or in front.
+            // Rows without a start stay after the row before them, or in front.
             (
                 vec![untold, at(300.0), untold, at(0.0), untold],
                 vec![0, 3, 4, 1, 2],
@@ -342,7 +342,7 @@ mod tests {
         };
         assert_eq!(held(&[0.0, 150.0, 300.0]).0, [1, 2]);
         assert_eq!(held(&[300.0, 150.0, 0.0]), (vec![1, 0], RowOrder::Sorted));
-        // Rows that must stay as they are stay so around the one that is left out.
+        // Rows that must keep their order keep it around the one that is left out.
         let restarted = held(&[20.0, 150.0, 10.0, 160.0]);
         assert_eq!(restarted, (vec![0, 1, 3], RowOrder::ClockRestarts));
     }

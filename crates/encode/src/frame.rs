@@ -15,7 +15,7 @@ pub trait Frame: Send + Sync {
     /// The number of rows of a batch.
     fn rows(&self, batch: usize) -> usize;
 
-    /// One value. A reader asks for rows that there are, and for columns that it has found by their names.
+    /// One value. Readers only ask for existing rows, and for columns that they found by name.
     fn value(&self, batch: usize, row: usize, column: usize) -> Value<'_>;
 }
 
@@ -35,7 +35,7 @@ pub enum ColumnKind {
     Numbers,
     /// Texts.
     Texts,
-    /// Something that is never gaze or an id, by the name of its type.
+    /// A type that is never gaze or an id, by its name.
     Other(String),
 }
 
@@ -44,7 +44,7 @@ pub enum ColumnKind {
 pub enum Value<'a> {
     /// There is none.
     Missing,
-    /// A number; one that is not finite is missing.
+    /// A number. Infinity and NaN count as missing.
     Number(f64),
     /// A whole number.
     Integer(i64),
@@ -55,7 +55,8 @@ pub enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// As a field of a file would be written. A whole number has no decimals: programs make 3.0 of an id 3 where another is missing.
+    /// As a field of a file would be written. A whole number has no decimals: programs turn an id 3 into 3.0 where
+    /// another id is missing.
     fn text(self) -> String {
         match self {
             Value::Missing => String::new(),
@@ -120,9 +121,9 @@ pub(crate) struct FrameCursor {
     batch: usize,
     /// The row of the batch after the current one.
     next: usize,
-    /// How many rows there were before the current one, and it.
+    /// How many rows there were, including the current one.
     count: u64,
-    /// Values other than texts, written as text where one was asked for: ids repeat from row to row.
+    /// Values that were converted to text on request: ids repeat from row to row.
     texts: Vec<OnceCell<String>>,
 }
 
@@ -193,7 +194,7 @@ impl FrameCursor {
         }
     }
 
-    /// A number of the current row, or nothing where there is none; the outer `None` for a text.
+    /// A number of the current row, or `Some(None)` if it is missing; `None` for a text.
     pub(crate) fn number(&self, column: usize) -> Option<Option<f64>> {
         self.value(column).number()
     }

@@ -1,6 +1,7 @@
-//! Groups of participants, such as patients and controls: from a column of a table, or from a table of their own.
+//! Groups of participants, such as patients and controls: from a column of a table, or from a separate table.
 //!
-//! A group is a property of a participant. So a participant has one at most, and where one participant has a group, all have.
+//! A group is a property of a participant. So a participant has at most one, and if one participant has a group, all
+//! do.
 
 use crate::cohort_file::{MAGIC, RawCohort};
 use crate::{EncodeField, EncodeNote, Encoded, Input, ReadError, Row, Rows, is_missing};
@@ -17,9 +18,9 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Reads a table with the columns `participant` and `group`; `participant_id`, as in the `participants.tsv` of BIDS, is
-    /// understood. A participant may have several rows, and none but one group. Rows without a group are skipped. A cohort file
-    /// with groups is such a table, too.
+    /// Reads a table with the columns `participant` and `group`; `participant_id`, as in the `participants.tsv` of
+    /// BIDS, is understood. A participant may have several rows, but only one group. Rows without a group are skipped.
+    /// A cohort file with groups is such a table, too.
     pub fn read(input: Input) -> Result<Self, ReadError> {
         let file = input.name().to_string();
         if input.head().first_line().contains(MAGIC) {
@@ -69,7 +70,7 @@ impl Groups {
     }
 }
 
-/// Nothing of a participant: the name of the file and the number of participants.
+/// Shows nothing about participants, only the name of the file and their number.
 impl fmt::Debug for Groups {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Groups")
@@ -258,7 +259,7 @@ pub(crate) enum UnusableGroups {
     Note(EncodeNote),
 }
 
-/// Whether a cohort file can contain a group of this name, and give it back.
+/// Whether a group of this name survives a round trip through a cohort file.
 pub fn is_group_name(text: &str) -> bool {
     text.trim() == text && is_printable(text) && !is_no_group(text)
 }

@@ -1,4 +1,4 @@
-//! Opening files: gzip, byte order marks, UTF-16, old code pages and line ends are dealt with here, once.
+//! Opens files: only this module deals with gzip, byte order marks, UTF-16, old code pages and line ends.
 
 mod consumed;
 
@@ -18,13 +18,13 @@ use std::sync::Arc;
 /// How much of a file the format detection looks at.
 const HEAD_BYTES: usize = 64 << 10;
 
-/// How many bytes of it [`Head`] keeps as they are: enough for any format's magic number.
+/// How many raw bytes [`Head`] keeps: enough for any format's magic number.
 const START_BYTES: usize = 256;
 
 /// About as many rows of a frame.
 const START_ROWS: u64 = 2000;
 
-/// A longer line means that this is no text table; it also bounds the memory of reading.
+/// A longer line means that this is not a text table; it also bounds the memory of reading.
 const MAX_LINE_BYTES: usize = 16 << 20;
 
 /// The most that is read into memory as a whole.
@@ -45,7 +45,7 @@ pub struct Input {
 }
 
 impl Input {
-    /// Opens a file. A name that ends in `.gz` is not needed for gzip: its first bytes decide.
+    /// Opens a file. Gzip is recognised by its first bytes, not by the name.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
         Self::open_counting(path, Arc::default())
     }
@@ -69,7 +69,7 @@ impl Input {
         )
     }
 
-    /// Bytes in memory under a name of one's choice.
+    /// Bytes in memory under any name.
     pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Self, ReadError> {
         Self::from_shared(name, bytes.into())
     }
@@ -118,8 +118,9 @@ impl Input {
         Ok(start)
     }
 
-    /// The same file from its start, for formats that say late what is needed early; `None` for a pipe, which flows once.
-    pub fn again(&self) -> Result<Option<Self>, ReadError> {
+    /// The same file from its start, for formats whose later lines are needed first; `None` for a pipe, which can be
+    /// read only once.
+    pub fn reopen(&self) -> Result<Option<Self>, ReadError> {
         if let Some(bytes) = &self.memory {
             return Self::from_shared(&self.name, Arc::clone(bytes)).map(Some);
         }
@@ -166,7 +167,7 @@ impl Input {
         })
     }
 
-    /// Metadata files that belong to bytes in memory, as a folder has them around a file.
+    /// Adds the metadata files that belong to bytes in memory, in place of the files in a folder.
     pub fn with_companions(self, companions: Vec<(String, Arc<[u8]>)>) -> Self {
         Self { companions, ..self }
     }
@@ -362,7 +363,7 @@ impl Lines {
     }
 }
 
-/// UTF-8, or else the code page of old Windows exports, in which every byte means something.
+/// UTF-8, or else the code page of old Windows exports, in which every byte is valid.
 pub(crate) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),

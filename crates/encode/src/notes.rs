@@ -71,7 +71,7 @@ pub enum EncodeNote {
         /// How many points were used.
         used: u64,
     },
-    /// Participants whose points lie outside the screen or in one cell, while those of the others do not.
+    /// Participants whose points lie outside the screen or in one cell, unlike those of the others.
     OddParticipants {
         /// How many.
         participants: usize,
@@ -87,7 +87,7 @@ pub enum EncodeNote {
         /// Why.
         cause: NoLetters,
     },
-    /// Files of which no row was used, next to others.
+    /// Files without a used row, while other files have some.
     FilesNotUsed {
         /// Their names, as the user gave them.
         files: Vec<String>,
@@ -101,12 +101,12 @@ pub enum EncodeNote {
         /// Of how many.
         all: u64,
     },
-    /// Stimuli that no area of interest is drawn for.
+    /// Stimuli without any area of interest.
     StimuliWithoutArea {
         /// How many.
         stimuli: usize,
     },
-    /// A column that seems to have labels of events, in words that are not known.
+    /// A column that seems to have event labels, but in unknown words.
     LabelsNotUsed {
         /// Its name.
         column: String,
@@ -134,7 +134,7 @@ pub enum EncodeNote {
     },
 }
 
-/// Why points are not where one would expect them.
+/// Why points are not where they are expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LikelyCause {
@@ -201,7 +201,7 @@ pub enum NoEffect {
 }
 
 impl EncodeNote {
-    /// Whether it says that the points of all files are not where one would expect them.
+    /// Whether it says that the points of all files are not where they are expected.
     pub(crate) fn is_about_all_places(&self) -> bool {
         matches!(
             self,

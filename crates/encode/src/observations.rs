@@ -57,14 +57,14 @@ impl Places {
         self.letters[letter] += 1;
     }
 
-    /// Says so where at least one point in twenty is the origin.
+    /// A note if at least one point in twenty is the origin.
     pub(crate) fn at_origin(&self) -> Option<EncodeNote> {
         let (points, all) = (self.at_corner, self.from_corner);
         (all >= ENOUGH_ROWS && points * 20 >= all)
             .then_some(EncodeNote::ManyAtOrigin { points, all })
     }
 
-    /// Says so where nearly all points are in one cell.
+    /// A note if nearly all points are in one cell.
     pub(crate) fn one_cell(&self) -> Option<EncodeNote> {
         let used: u64 = self.letters.iter().sum();
         let points = self.letters.iter().copied().max().unwrap_or(0);
@@ -75,7 +75,7 @@ impl Places {
         })
     }
 
-    /// Says so where one half of the grid has nearly all points, but more than one cell has some.
+    /// A note if one half of the grid has nearly all points, spread over more than one cell.
     pub(crate) fn half_empty(&self, grid: &Grid) -> Option<EncodeNote> {
         let used: u64 = self.letters.iter().sum();
         if used < ENOUGH_FOR_HALVES || self.one_cell().is_some() {
@@ -110,8 +110,8 @@ impl Places {
     }
 }
 
-/// The half of a row of bands that has nearly all points. The middle one of an odd number belongs to both halves, as a
-/// screen of half the size ends in it; what is only there, in the centre, is in no half.
+/// The half of a row of bands that has nearly all points. The middle one of an odd number belongs to both halves,
+/// because a screen of half the size ends in it; points that are only there, in the centre, are in neither half.
 fn half_of(bands: &[u64], [first, second]: [Half; 2]) -> Option<Half> {
     let all: u64 = bands.iter().sum();
     let middle = bands.len() / 2;
@@ -126,7 +126,7 @@ fn half_of(bands: &[u64], [first, second]: [Half; 2]) -> Option<Half> {
     }
 }
 
-/// Where rows were not in the order of time.
+/// Counts of scanpaths whose rows were not in the order of time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct OutOfOrderRows {
     /// Gaze samples before the one before them.

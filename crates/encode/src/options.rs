@@ -1,4 +1,4 @@
-//! What the user may say about a file where it does not speak for itself.
+//! What the user may say about a file that does not describe itself.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub struct ReadOptions {
     pub units: Option<CoordinateUnit>,
     /// The unit of timestamps and durations, where the format leaves it open.
     pub time_unit: Option<TimeUnit>,
-    /// Turn the vertical axis around: against what the format's rule would do.
+    /// Flip the vertical axis, compared with the format's own rule.
     pub flip_y: bool,
     /// Samples per second, where there are no timestamps.
     pub rate_hz: Option<f64>,

@@ -1,32 +1,38 @@
 //! From a point to the cell of a grid.
 //!
-//! The stimulus is cut into `columns × rows` equal cells, numbered row by row from the top left. A cell owns its left and
-//! upper edges; the right and lower edges of the stimulus belong to the last cells, so that `x = width` is on the stimulus
-//! and not beyond it. Which way y points is the business of [`Space`].
+//! The stimulus is cut into `columns × rows` equal cells, numbered row by row from the top left. A cell owns its left
+//! and upper edges; the right and lower edges of the stimulus belong to the last cells, so that `x = width` is on the
+//! stimulus and not beyond it. [`Space`] knows which way y points.
 //!
 //! On a screen the smallest place is a pixel, and a pixel lies in one cell as a whole: the one that owns its upper left
-//! corner. So on 1024 pixels in 7 columns, where the second edge falls within pixel 292, all of x = 292…292.99 is in the
-//! second column. This is what ScanMatch's mask of pixels does, whose published example has such a point. Fractions and
-//! degrees have no pixels and are placed as they are.
+//! corner. So on 1024 pixels in 7 columns, where the second edge falls within pixel 292, all of x = 292…292.99 is in
+//! the second column. This is what ScanMatch's mask of pixels does, whose published example has such a point. Fractions
+//! and degrees have no pixels and are placed exactly.
 
 use crate::{Outside, Space, SpaceKind};
 use veilpath_metrics::Grid;
 
-/// The cell under a point, or `None` where the point lies beyond the edge and is to be dropped.
+/// The cell under a point, or `None` if the point lies beyond the edge and must be dropped.
 ///
 /// `x` and `y` must be finite and the space must have an area (see [`has_area`]).
 pub(crate) fn cell_at(grid: &Grid, space: &Space, outside: Outside, x: f64, y: f64) -> Option<u16> {
     let (x, y) = space.on_surface(x, y);
     let pixels = space.kind == SpaceKind::Pixels;
     let part = |value, start, end, parts| part(value, start, end, parts, pixels, outside);
-    let column = part(around(space, x), space.left, space.right, grid.columns())?;
+    let column = part(
+        wrap_longitude(space, x),
+        space.left,
+        space.right,
+        grid.columns(),
+    )?;
     let row = part(y, space.top, space.bottom, grid.rows())?;
     u16::try_from(row * grid.columns() + column).ok()
 }
 
 /// On a globe, the same longitude between the edges: 190 is −170, and −10 is 350 where longitudes run from 0 to 360.
-/// Trackers and unwrapped head movements write both. More than a turn beyond an edge is no longitude.
-fn around(space: &Space, x: f64) -> f64 {
+/// Trackers and unwrapped head movements write both. A value more than a full turn beyond an edge is not a
+/// longitude.
+fn wrap_longitude(space: &Space, x: f64) -> f64 {
     let turn = (space.right - space.left).abs();
     let (least, greatest) = (space.left.min(space.right), space.left.max(space.right));
     match x {
@@ -53,14 +59,14 @@ pub(crate) fn is_measured(space: &Space) -> bool {
     }
 }
 
-/// Whether points can be placed in this space at all.
+/// Whether points can be placed in this space.
 pub(crate) fn has_area(space: &Space) -> bool {
     let width = space.right - space.left;
     let height = space.bottom - space.top;
     width.is_finite() && height.is_finite() && width != 0.0 && height != 0.0
 }
 
-/// What a few operations on doubles can be off by, as a share of the whole; no file is as fine as that.
+/// The relative error of a few operations on doubles; no file is as precise as that.
 const ROUNDING: f64 = 1e-13;
 
 /// Which of `parts` equal parts from `start` to `end` the value lies in; with `pixels`, the whole pixel.
@@ -139,7 +145,7 @@ mod tests {
         for (y, row) in [(768.0 - 109.0, 0), (768.0 - 109.9, 0), (768.0 - 110.0, 1)] {
             assert_eq!(cell("7x7", &upwards, 0.0, y), Some(row * 7), "{y}");
         }
-        // Nothing but screens is rounded, and nothing beyond the edge comes back.
+        // Only screens are rounded, and points beyond the edge stay outside.
         assert_eq!(cell("7x7", &Space::unit(), 292.9 / 1024.0, 0.0), Some(2));
         assert_eq!(cell("400x1", &Space::globe(), -179.05, 0.0), Some(1));
         assert_eq!(cell("7x7", &screen, 1024.5, 0.0), None);
@@ -203,7 +209,7 @@ mod tests {
         for parts in 1..=200u16 {
             let grid = Grid::new(1, parts.into()).unwrap();
             for edge in 1..parts {
-                // With few digits, as in a file; where that is not the edge itself, there is nothing to see.
+                // With few digits, as in a file. If that is not the edge itself, there is nothing to test.
                 let written = format!("{:.6}", f64::from(edge) / f64::from(parts));
                 let millionths: u64 = written.replace('.', "").parse().unwrap();
                 if millionths * u64::from(parts) != 1_000_000 * u64::from(edge) {

@@ -139,8 +139,8 @@ impl Columns {
         &self.names
     }
 
-    /// The column with one of these names, the first name that occurs. Upper and lower case, a unit in brackets behind
-    /// the name and spaces around it do not count.
+    /// The column with one of these names, the first name that occurs. Upper and lower case, a unit in brackets after
+    /// the name and spaces around it are ignored.
     pub fn find(&self, names: &[&str]) -> Option<usize> {
         names.iter().find_map(|wanted| {
             self.names
@@ -168,7 +168,7 @@ impl Columns {
 
     /// The names for an error's advice: "the columns are: …".
     pub fn listed(&self) -> String {
-        // A row of a participant's data in the header's place must not end up in a message.
+        // If participants' data are in place of a header, they must not end up in a message.
         if self
             .names
             .iter()
@@ -217,7 +217,7 @@ impl Columns {
             .with_fields(&[EncodeField::Columns])
     }
 
-    /// The unit in brackets behind a column's name, as in `Recording timestamp [μs]`.
+    /// The unit in brackets after a column's name, as in `Recording timestamp [μs]`.
     pub fn unit(&self, column: usize) -> Option<&str> {
         let name = self.names.get(column)?;
         let (_, unit) = name.rsplit_once('[')?;
@@ -263,8 +263,8 @@ impl<'a> Row<'a> {
         self.len() == 0
     }
 
-    /// A number, or `None` for the usual ways to say that there is none (empty, `NaN`, `.`, `n/a` and the like). A field
-    /// that the row is too short for is an error: a cut line must not pass for a lost sample.
+    /// A number, or `None` for the usual ways to say that there is none (empty, `NaN`, `.`, `n/a` and the like). A row
+    /// that is too short is an error: a truncated line must not pass for a lost sample.
     pub fn number_or_missing(&self, column: usize) -> Result<Option<f64>, ReadError> {
         if let Source::Frame(rows) = &self.rows.source {
             return rows.cursor.number(column).ok_or_else(|| {
@@ -303,7 +303,7 @@ impl<'a> Row<'a> {
         })
     }
 
-    /// A number where the field is one, and else nothing.
+    /// The number in a field; `None` if it is not a number.
     pub(crate) fn number_if_any(&self, column: usize) -> Option<f64> {
         match &self.rows.source {
             Source::Text(_) => parse_number(self.text(column), true),
@@ -335,7 +335,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// The delimiter of a header line; a comma where there is none at all. A space means any run of spaces.
+/// The delimiter of a header line; a comma if there is none. A space means any run of spaces.
 pub fn guess_delimiter(header: &str) -> u8 {
     let header = header.trim().as_bytes();
     // Tabs first: a comma inside a tab-separated header is part of a name, and so is a space nearly everywhere.

@@ -6,10 +6,10 @@
 //! and at most three.
 //!
 //! # What the rule leaves open, and our answers
-//! - **How long a run lasts.** From its first sample to the end of its last. A sample ends where the next row begins, be
-//!   that a sample elsewhere or a lost one. Where no row follows within one and a half steps (rows are missing, or the
-//!   recording ends) a sample lasts one step. So a file that writes lost samples and one that leaves them out give the
-//!   same scanpath, and the jitter of timestamps is not lost.
+//! - **How long a run lasts.** From its first sample to the end of its last. A sample ends where the next row begins,
+//!   whether that is a sample elsewhere or a lost one. Where no row follows within one and a half steps (rows are
+//!   missing, or the recording ends) a sample lasts one step. So a file that writes lost samples and one that leaves
+//!   them out give the same scanpath, and the jitter of timestamps is not lost.
 //! - **The step** is one over the sampling rate where that is known, else the median of the first 64 steps of the
 //!   recording. Without timestamps the rate must be known, and a run lasts its number of samples over the rate.
 //! - **Lost samples.** The eye is lost from the end of the last good sample to the next good one. Up to the longest gap
@@ -23,12 +23,12 @@
 //! - **Time that goes backwards** (a clock was reset, recordings were joined) ends the run like a long gap; it is counted
 //!   for the summary. A repeated timestamp adds no time. A sample without timestamp among others that have one comes one
 //!   step after the row before it.
-//! - **`RunsBy::Count`** takes the paper by the letter: timestamps do not count, a run is as long as its rows, and the
+//! - **`RunsBy::Count`** takes the paper literally: timestamps do not count, a run is as long as its rows, and the
 //!   minimum dwell is N = round(rate · 100 ms) rows, at least one; a rate of 75 Hz gives N = 8.
-//! - **Rounding.** A ten-thousandth of the minimum dwell is forgiven everywhere, so that twelve samples at 120 Hz are
-//!   100 ms, whether steps are written as 8.333 ms or summed up in floating point.
+//! - **Rounding.** There is a tolerance of a ten-thousandth of the minimum dwell everywhere, so that twelve samples at
+//!   120 Hz are 100 ms, whether steps are written as 8.333 ms or summed up in floating point.
 //!
-//! Memory is the scanpath's plus a bounded number of rows at the start, from which the step is found.
+//! Memory holds the scanpath and a bounded number of rows at the start, from which the step is found.
 
 use crate::{Downsize, RunOptions, RunsBy};
 
@@ -58,20 +58,21 @@ pub(crate) struct Reduced {
 pub(crate) enum ReductionError {
     /// Neither timestamps nor a rate.
     NoTime,
-    /// More letters than any scanpath has, as when microseconds are taken for milliseconds without a cap.
+    /// More letters than any scanpath has, for example because microseconds were taken for milliseconds
+    /// without a cap.
     TooLong,
 }
 
-/// The longest scanpath that is built; longer ones come from units that were mistaken.
+/// The longest scanpath that is built; longer ones would come from mistaken units.
 pub(crate) const MAX_LETTERS: usize = 1 << 24;
 
-/// The share of the minimum dwell that is forgiven.
+/// The tolerance, as a share of the minimum dwell.
 const TOLERANCE: f64 = 1e-4;
 
 /// From so many steps the median is taken …
 pub(crate) const STEPS_FOR_MEDIAN: usize = 64;
 
-/// … or from those in so many rows, where timestamps hardly advance.
+/// … or from those in this many rows, if timestamps hardly advance.
 pub(crate) const ROWS_FOR_MEDIAN: usize = 1024;
 
 /// Reduces one recording, row by row.
@@ -102,7 +103,7 @@ struct Row {
     gaze: Gaze,
 }
 
-/// Where we are on the line on which lengths are measured: milliseconds, or rows where rows are counted.
+/// The current position in the unit in which runs are measured: milliseconds or rows.
 #[derive(Clone, Copy, Debug)]
 struct Track {
     timed: bool,
@@ -154,7 +155,7 @@ impl RunEncoder {
                 rows.push(row);
                 let known = self.rate_hz.is_some() && row.time.is_some();
                 if known || *steps == STEPS_FOR_MEDIAN || rows.len() == ROWS_FOR_MEDIAN {
-                    // A recording without any time fails at its end; until then it may wait no longer.
+                    // A recording without any time fails at its end; it must not wait any longer here.
                     let _ = self.start();
                 }
             }
@@ -183,7 +184,7 @@ impl RunEncoder {
         Ok(self.reduced)
     }
 
-    /// Settles on a way to measure and works off the rows that waited.
+    /// Chooses how to measure and processes the rows that waited.
     fn start(&mut self) -> Result<(), ReductionError> {
         let Stage::Waiting { rows, .. } = &mut self.stage else {
             return Ok(());
@@ -228,7 +229,7 @@ impl RunEncoder {
         self.take(ended);
     }
 
-    /// A run has ended: remove it, or let it wait for an equal neighbour.
+    /// Handles the end of a run: removes it, or lets it wait for an equal neighbour.
     fn take(&mut self, ended: Option<(u16, f64)>) {
         let (Some((letter, length)), Stage::Running(track)) = (ended, &self.stage) else {
             return;
@@ -283,7 +284,7 @@ impl Track {
         }
     }
 
-    /// Moves on to a row; the run that ends with it, as letter and length.
+    /// Moves on to a row. Returns the run that it ends, as letter and length.
     fn step_to(&mut self, row: Row, backwards: &mut u64) -> Option<(u16, f64)> {
         let following = self.previous.map_or(0.0, |previous| previous + self.step);
         let here = if self.timed {

@@ -1,4 +1,4 @@
-//! What the user decides about the encoding, and what of it must be equal on both sides of a comparison.
+//! What the user decides about the encoding, and which decisions must be equal on both sides of a comparison.
 //!
 //! The paper leaves several questions open; each is an option here, and [`EncodeOptions::default`] is our answer.
 
@@ -6,7 +6,7 @@ use crate::{Areas, DetectionOptions, Detector, EncodeField, ReadError};
 use std::collections::BTreeMap;
 use veilpath_metrics::{Alphabet, Encoding, Grid, Notation};
 
-/// What errors about options name in place of a file.
+/// Stands in for a file name in errors about options.
 const OPTIONS: &str = "encoding options";
 
 /// How points of gaze become letters.
@@ -16,7 +16,7 @@ pub struct EncodeOptions {
     pub placing: Placing,
     /// What happens to points beyond the edge of the stimulus. Default: they are dropped.
     pub outside: Outside,
-    /// How fixations are found in raw gaze. Default: they are not, and runs are what becomes letters.
+    /// How fixations are found in raw gaze. Default: they are not; runs become letters.
     pub detection: DetectionOptions,
     /// How raw gaze is reduced without a detector; fixations are not.
     pub runs: RunOptions,
@@ -63,9 +63,10 @@ pub enum Outside {
 /// How raw gaze is reduced to a scanpath; see the `runs` module for the rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunOptions {
-    /// Shorter runs of one letter are removed, and longer ones leave a letter for each such time. Default: 100.
+    /// Shorter runs of one letter are removed, and longer ones leave one letter per this time. Default: 100.
     pub min_dwell_ms: f64,
-    /// What becomes of the rest when a run is no whole multiple of the minimum. Default: it is cut off.
+    /// What happens to the remainder if a run is not a whole multiple of the minimum. Default: it is
+    /// cut off.
     pub downsize: Downsize,
     /// Whether neighbours that are equal after the removal of short runs become one. Default: yes.
     pub merge: bool,
@@ -192,9 +193,9 @@ impl EncodeOptions {
     /// The settings that must be equal on both sides of a comparison.
     ///
     /// `areas` are the names behind the letters of an AOI encoding. Their outlines are not among the settings: two
-    /// institutions may have shown their stimuli at different places and sizes and still mean the same things. Nor is the
-    /// alphabet: it is a part of the cohort itself. What did not play a role is left out, so that a binning of no fixation
-    /// or a dwell of no gaze cannot make two cohorts differ.
+    /// institutions may have shown their stimuli at different places and sizes and still mean the same things. Nor is
+    /// the alphabet: it is a part of the cohort itself. Settings that had no effect are left out, so that binning
+    /// without fixations or a dwell without gaze cannot make two cohorts differ.
     pub(crate) fn encoding(&self, data: DataKinds, areas: &[String]) -> Encoding {
         let mut settings = BTreeMap::new();
         let mut set = |name: &str, value: String| {

@@ -1,8 +1,8 @@
-//! What a reader hands over: points in the file's own coordinates, recording by recording.
+//! What a reader passes on: points in the file's own coordinates, recording by recording.
 //!
-//! A reader knows its format and nothing of grids and letters; what follows knows nothing of formats. Every row of a file
-//! that is not a header, comment or blank line is reported exactly once, as a fixation, a sample or a drop, so that
-//! `read = used + dropped` always holds in the summary.
+//! A reader knows its format and nothing about grids and letters; the sink knows nothing about formats. Every row of a
+//! file that is not a header, comment or blank line is reported exactly once, as a fixation, a sample or a drop, so
+//! that `read = used + dropped` always holds in the summary.
 
 use crate::{ColumnRoles, EncodeField, EncodeNote, ReadError};
 use serde::Serialize;
@@ -59,8 +59,8 @@ pub struct Recording<'a> {
     pub stimulus: Option<&'a str>,
     /// What the rows are.
     pub kind: Kind,
-    /// Where the stimulus lies in the file's coordinates; `None` where neither file nor user says, which only an
-    /// AOI encoding can do without.
+    /// Where the stimulus lies in the file's coordinates; `None` where neither file nor user says, which is
+    /// possible only with an AOI encoding.
     pub space: Option<Space>,
 }
 
@@ -100,7 +100,8 @@ pub enum SpaceKind {
     Fractions,
     /// Parts of a panorama, 360° by 180°.
     PanoramaFractions,
-    /// x is an angle around a globe: what lies beyond one edge, by less than a turn, comes in at the other.
+    /// x is an angle around a globe: what lies beyond one edge by less than a full turn wraps around to the
+    /// other.
     Globe,
     /// Degrees of visual angle from the centre of a screen, whose edges are in centimetres.
     VisualAngle {
@@ -142,7 +143,7 @@ impl Space {
         let aspect = ((self.right - self.left) / (self.bottom - self.top)).abs();
         match self.kind {
             SpaceKind::PanoramaFractions => Some(2.0),
-            // Fractions of both sides are a square, whatever was looked at.
+            // Fractions always look square, so they do not tell the aspect.
             SpaceKind::Fractions if (aspect - 1.0).abs() < 1e-9 => None,
             _ => Some(aspect).filter(|aspect| aspect.is_finite()),
         }
@@ -254,7 +255,7 @@ pub enum Dropped {
     NoAoi,
     /// Marked invalid by the tracker.
     Invalid,
-    /// A saccade, a blink event, a message: no row about where somebody looked.
+    /// A saccade, a blink event, a message: a row that does not say where somebody looked.
     OtherEvent,
     /// The other eye of a binocular file.
     OtherEye,
@@ -262,7 +263,7 @@ pub enum Dropped {
     SameFixation,
     /// A duration below zero.
     NegativeDuration,
-    /// A fixation at a place of no stimulus (calibration, pause).
+    /// A fixation while no stimulus was shown (calibration, pause).
     NoStimulus,
     /// The first fixation of a recording, which ScanMatch's toolbox leaves out.
     FirstFixation,

@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use veilpath_metrics::{Cohort, Fixations};
 
-/// What became of the rows of all files. Its JSON keys are part of the command line's contract.
+/// What happened to the rows of all files. Its JSON keys are part of the command line's contract.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
     /// The name of the files' format, or `mixed`.
@@ -68,7 +68,7 @@ pub struct DetectedCount {
     pub settings: BTreeMap<String, String>,
     /// How many fixations it found.
     pub fixations: u64,
-    /// How many of them became no letter, by reason.
+    /// How many of them gave no letter, by reason.
     pub dropped: BTreeMap<Dropped, u64>,
 }
 

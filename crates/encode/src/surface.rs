@@ -29,7 +29,7 @@ pub(crate) enum NoSurface {
     NoViewing,
     /// Degrees cannot become pixels.
     NoPixels,
-    /// Places on a globe, whose degrees are not all as long.
+    /// Places on a globe, where degrees differ in length.
     Panorama,
 }
 
@@ -177,16 +177,16 @@ impl Surface {
                 (width / 2.0 + x, height / 2.0 + down)
             }
             SpaceKind::Globe => {
-                let across = along(x, space.left, space.right, width);
+                let across = scaled_offset(x, space.left, space.right, width);
                 let wrapped = match across {
                     inside if (0.0..=width).contains(&inside) => inside,
                     beyond => beyond.rem_euclid(width),
                 };
-                (wrapped, along(y, space.top, space.bottom, height))
+                (wrapped, scaled_offset(y, space.top, space.bottom, height))
             }
             _ => (
-                along(x, space.left, space.right, width),
-                along(y, space.top, space.bottom, height),
+                scaled_offset(x, space.left, space.right, width),
+                scaled_offset(y, space.top, space.bottom, height),
             ),
         }
     }
@@ -194,7 +194,7 @@ impl Surface {
 
 /// How far a value lies from `start`, on a line from there to `end` that is `length` long. A change of the origin alone adds
 /// no rounding.
-fn along(value: f64, start: f64, end: f64, length: f64) -> f64 {
+fn scaled_offset(value: f64, start: f64, end: f64, length: f64) -> f64 {
     let (distance, extent) = if end > start {
         (value - start, end - start)
     } else {
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn errors_name_the_missing_setting() {
         let nothing = Display::default();
         let refused = |space: Space, display: Display| Surface::new(&space, &display).err();
         assert_eq!(refused(Space::unit(), nothing), Some(NoSurface::NoSize));

@@ -15,7 +15,7 @@ use veilpath_encode::{
 const ROUNDS_FOR_ITS_OWN: usize = 240;
 const ROUNDS_FOR_OTHERS: usize = 6;
 
-/// Larger files would cost time and bring nothing new.
+/// Larger files would take time and find nothing new.
 const MAX_BYTES: usize = 16 << 10;
 
 #[test]
@@ -158,7 +158,8 @@ impl Sink for Counter {
     }
 }
 
-/// One way to damage a file. The first rounds leave it whole and cut it ever shorter, the rest is chance.
+/// One way to damage a file. The first round leaves it whole, the next ones truncate it more and more,
+/// and the rest are random.
 fn damage(bytes: &[u8], round: usize, rounds: usize, random: &mut Random) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     if round == 0 || bytes.is_empty() {
@@ -228,7 +229,7 @@ const ODD_TEXTS: [&str; 16] = [
     "\t\t\t\t\t",
 ];
 
-/// Shapes that the files at hand do not have.
+/// Kinds of input that none of the files have.
 fn generated() -> Vec<(String, Vec<u8>)> {
     let wide = vec!["x"; 3000].join(",") + "\n" + &vec!["1"; 3000].join(",");
     let utf16: Vec<u8> = "x\ty\tduration\r\n1\t2\t3\r\n"
@@ -279,7 +280,7 @@ fn collect(folder: &Path, files: &mut Vec<(String, Vec<u8>)>) -> io::Result<()> 
     Ok(())
 }
 
-/// Marsaglia's xorshift: plenty for spoiling files.
+/// Marsaglia's xorshift, which is good enough for damaging files.
 struct Random(u64);
 
 impl Random {

@@ -67,8 +67,8 @@ impl std::str::FromStr for Notation {
 pub struct Alphabet {
     notation: Notation,
     size: u32,
-    /// Double letters: the second letter counts up to this (`RoiModulus` in the ScanMatch toolbox). 26 in other notations,
-    /// which have no use for it, so that equal alphabets compare equal.
+    /// Double letters: the second letter counts up to this (`RoiModulus` in the ScanMatch toolbox). Other notations do
+    /// not use it and store 26, so that equal alphabets compare equal.
     modulus: u16,
 }
 
@@ -86,7 +86,7 @@ pub struct LetterError {
 }
 
 impl Alphabet {
-    /// An alphabet of `size` letters; a size of 0, or of more than the notation can write, is refused.
+    /// An alphabet of `size` letters. Fails if the size is 0 or more than the notation can write.
     ///
     /// Double letters have the modulus 26; [`Alphabet::on_grid`] has that of a grid.
     pub fn new(notation: Notation, size: u32) -> Result<Self, LetterError> {
@@ -107,7 +107,7 @@ impl Alphabet {
         })
     }
 
-    /// The whole of a notation; of double letters, with the modulus 26.
+    /// All letters of a notation. Double letters get the modulus 26.
     pub fn full(notation: Notation) -> Self {
         Self {
             notation,
@@ -139,7 +139,7 @@ impl Alphabet {
         Self { size, ..*self }
     }
 
-    /// The same letters, written as pairs of which the second counts up to `modulus`; in other notations, the same.
+    /// The same letters, with pairs whose second letter counts up to `modulus`. Other notations do not change.
     pub fn with_modulus(self, modulus: u32) -> Result<Self, LetterError> {
         if self.notation != Notation::DoubleLetters {
             return Ok(self);

@@ -131,8 +131,8 @@ impl Batch<'_> {
     }
 }
 
-/// Which of two scanpaths should lie along the lanes if nothing is shared: the shorter, since a strip of lanes takes
-/// as many steps as the other is long, and a few more. Returns whether that is the first, and then both, lanes first.
+/// Puts the shorter scanpath along the lanes if the pair shares nothing: a strip of lanes takes about as many steps
+/// as the other scanpath has letters. Returns whether that is the first scanpath, and then both, lanes first.
 pub(crate) fn shorter_first<'a>(
     first: &'a [u16],
     second: &'a [u16],

@@ -67,7 +67,8 @@ impl Comparison {
 
     /// The user's numbers for a raw result.
     pub fn read(&self, raw: i64, m: usize, n: usize) -> Result<PairScore, MetricError> {
-        self.model.read_given(raw, m, n, self.kernels.largest())
+        self.model
+            .read_with_largest(raw, m, n, self.kernels.largest())
     }
 
     /// The largest cost or score of a pair of letters; 0 if all scores are negative.

@@ -39,7 +39,7 @@ pub enum MetricError {
         /// The value given.
         scale: f64,
     },
-    /// A precision that no scale reaches, or that makes no sense.
+    /// A precision that is invalid, or that no scale reaches.
     #[error("the precision is {precision}, but must be at least {min} and below 1; a gap score far below zero needs a larger one", min = crate::scanmatch::MIN_PRECISION)]
     Precision {
         /// The value given.
@@ -86,21 +86,21 @@ pub enum MetricError {
     /// A raw result of a measure that is computed in the clear only.
     #[error("this measure is not computed in integers")]
     NoIntegers,
-    /// A modulator that is not a share.
+    /// A modulator outside 0 to 1.
     #[error("the modulator is {modulator}, but must be between 0 and 1")]
     Modulator {
         /// The value given.
         modulator: f64,
     },
-    /// A view without a distance or size.
+    /// A view without a positive distance or size.
     #[error("the viewing distance and the size of a pixel must be finite numbers above 0")]
     View,
-    /// Grid cells or classes of durations of no sense.
+    /// Invalid grid cells or duration classes.
     #[error(
         "fixations are rounded to at most {max} grid cells of a positive size, and to durations in ascending order, with at most 65536 letters", max = crate::MAX_CELLS
     )]
     Classes,
-    /// A measure of fixations with letters, or with fixations that were not kept.
+    /// A measure of fixations, for a cohort that has only letters.
     #[error("{metric} compares fixations, but there are only letters")]
     NeedsFixations {
         /// The metric.
@@ -109,13 +109,13 @@ pub enum MetricError {
     /// A raw result beyond all ranks.
     #[error("no distance has this rank")]
     NoSuchRank,
-    /// A shortest line of no sense.
+    /// An invalid shortest line.
     #[error("the shortest line has {line} points, but must have 2 to {max}", max = crate::measures::MAX_LINE)]
     Line {
         /// The value given.
         line: u32,
     },
-    /// A window of no sense.
+    /// An invalid window.
     #[error("the window has {window} letters, but must have 1 to {max}", max = crate::measures::MAX_WINDOW)]
     Window {
         /// The value given.
@@ -127,7 +127,7 @@ pub enum MetricError {
     /// A threshold for several outputs, or for one that may be undefined.
     #[error("a threshold needs one output that is defined for every pair")]
     OneOutput,
-    /// Outputs that do not fit a result.
+    /// Outputs that do not fit into one raw result.
     #[error(
         "the numbers of a pair take {bits} bits together, but at most 63 are possible; ask for fewer outputs, or leave out very long scanpaths"
     )]

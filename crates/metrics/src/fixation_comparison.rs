@@ -171,7 +171,7 @@ impl FixationComparison {
     }
 }
 
-/// A scanpath, prepared and as it is.
+/// A scanpath, prepared and original.
 fn get<'a>(
     prepared: &'a [Option<Prepared>],
     all: &[&'a Fixations],

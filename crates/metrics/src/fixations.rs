@@ -87,7 +87,7 @@ impl fmt::Debug for Fixations {
     }
 }
 
-/// Shows nothing, as that of [`Fixations`].
+/// Hides the numbers, like the `Debug` form of [`Fixations`].
 impl fmt::Debug for Fixation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Fixation").finish_non_exhaustive()
@@ -129,7 +129,7 @@ pub enum ScreenError {
     /// A size or distance that is not a finite number above zero.
     #[error("the size of the screen and the viewing distance must be finite numbers above 0")]
     Size,
-    /// A setting that [`Screen::settings`] does not write.
+    /// A setting that [`Screen::settings`] would not write.
     #[error("the setting \"{setting}\" must look like \"{}\"", example(setting))]
     Form {
         /// Its name.

@@ -24,8 +24,8 @@
 //! let alphabet = Alphabet::letters(52)?;
 //! let a = alphabet.parse("kitten")?;
 //! let b = alphabet.parse("sitting")?;
-//! let reading = Comparison::new(Metric::Levenshtein, alphabet)?.compare(&a, &b)?;
-//! assert_eq!(reading.score(), 3.0);
+//! let score = Comparison::new(Metric::Levenshtein, alphabet)?.compare(&a, &b)?;
+//! assert_eq!(score.score(), 3.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

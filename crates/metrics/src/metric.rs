@@ -30,7 +30,8 @@ pub enum Metric {
         /// The fixed-point scale; `None` selects the smallest power of ten that makes all costs integers.
         scale: Option<u32>,
     },
-    /// The greatest total score of an alignment: rewards for equal letters, penalties for all else.
+    /// The greatest total score of an alignment: rewards for equal letters, penalties for
+    /// everything else.
     // In results it has the same name as the variant above; its numbers distinguish it.
     #[serde(rename = "needleman-wunsch")]
     NeedlemanWunschScore {
@@ -129,7 +130,7 @@ impl Metric {
         }
     }
 
-    /// Whether a smaller score means more alike.
+    /// Whether a smaller score means more similar.
     pub fn is_distance(&self) -> bool {
         matches!(
             self,
@@ -142,7 +143,8 @@ impl Metric {
         )
     }
 
-    /// Whether the score depends on the sum of each scanpath's durations, also if the other one is empty.
+    /// Whether the score depends on the sum of each scanpath's durations, even if the other scanpath is
+    /// empty.
     pub fn adds_durations(&self) -> bool {
         matches!(self, Metric::ScaSim(_))
     }
@@ -196,7 +198,7 @@ impl Metric {
         }
     }
 
-    /// Whether it compares fixations, as they are or rounded.
+    /// Whether it compares fixations, rounded or not.
     pub fn compares_fixations(&self) -> bool {
         self.needs_fixations() || self.quantisation().is_some()
     }
@@ -239,7 +241,7 @@ impl Metric {
         }
     }
 
-    /// The same metric in integers. ScanMatch without a scale gets the one with which an engine has the least to do and no score is
+    /// The same metric in integers. ScanMatch without a scale gets the cheapest one for engines with which no score is
     /// off by `precision` or more.
     pub fn with_automatic_scale(self, precision: f64) -> Result<Self, MetricError> {
         match self {
@@ -283,7 +285,7 @@ impl Metric {
                 gap,
                 scale: Some(scale),
             } => scanmatch::error_bound(&grid.with_wrap(*wrap), *threshold, *gap, *scale).ok(),
-            // Half a unit for each step, of which there are fewer than both lengths.
+            // Half a unit for each step; there are fewer steps than the sum of both lengths.
             Metric::Dtw(Dtw {
                 divisor: PathDivisor::Lengths,
                 scale: Some(scale),

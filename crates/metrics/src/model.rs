@@ -18,7 +18,7 @@ pub enum Model {
     Local(LocalModel),
     /// The least sum of distances over walks along both scanpaths (dynamic time warping).
     Warping(WarpingModel),
-    /// The least longest distance over such walks (discrete Fréchet distance).
+    /// The smallest maximum distance over such walks (discrete Fréchet distance).
     Bottleneck(RankModel),
     /// The largest distance to the nearest letter of the other scanpath.
     Hausdorff(RankModel),
@@ -204,7 +204,7 @@ impl GlobalModel {
     /// The largest cost that scanpaths of these lengths can have: the smaller of replacing everything that can be
     /// replaced at the highest cost, and of deleting and inserting everything.
     pub fn worst(&self, m: usize, n: usize, letters: u32) -> u64 {
-        self.worst_given(m, n, self.costs.largest(letters).into())
+        self.worst_with_largest(m, n, self.costs.largest(letters).into())
     }
 
     /// Whether the score of two empty scanpaths would be 0/0.
@@ -215,7 +215,7 @@ impl GlobalModel {
         )
     }
 
-    fn worst_given(&self, m: usize, n: usize, largest: u64) -> u64 {
+    fn worst_with_largest(&self, m: usize, n: usize, largest: u64) -> u64 {
         let gaps = |m: usize, n: usize| {
             m as u64 * u64::from(self.delete) + n as u64 * u64::from(self.insert)
         };
@@ -240,7 +240,7 @@ pub(crate) fn farthest(grid: &Grid, distance: Distance, letters: u32) -> f64 {
     grid.distance(distance, 0, u16::try_from(cell).unwrap_or(u16::MAX))
 }
 
-/// The columns and rows that the first `letters` cells of a grid are apart at most.
+/// The most columns and rows between any two of the first `letters` cells of a grid.
 pub(crate) fn farthest_offset(grid: &Grid, letters: u32) -> (u32, u32) {
     let last = letters.clamp(1, grid.cells()) - 1;
     let (columns, down) = (grid.columns(), last / grid.columns());

@@ -21,7 +21,7 @@ pub struct Quantity {
     pub name: &'static str,
     /// What it means.
     pub kind: QuantityKind,
-    /// Whether a pair of scanpaths that are not empty can be without it.
+    /// Whether it can be undefined for a pair of non-empty scanpaths.
     pub may_be_undefined: bool,
 }
 
@@ -34,7 +34,7 @@ pub enum QuantityKind {
     Similarity,
     /// From 0 to 1; larger means more alike.
     Fraction,
-    /// It does not say which of two pairs is more alike.
+    /// It does not say which of two pairs is more similar.
     Number,
 }
 
@@ -57,7 +57,7 @@ impl PairScore {
     }
 
     /// Several numbers; those beyond [`MAX_OUTPUTS`] are left out.
-    pub fn several(given: impl IntoIterator<Item = Option<f64>>) -> Self {
+    pub fn from_numbers(given: impl IntoIterator<Item = Option<f64>>) -> Self {
         let mut score = Self {
             count: 0,
             numbers: [f64::NAN; MAX_OUTPUTS],
@@ -96,7 +96,7 @@ impl PairScore {
         Self::new(self.score(), None)
     }
 
-    /// ScanMatch's score is its similarity; scores below 0 (large gap costs) mean no similarity at all.
+    /// ScanMatch's score is its similarity; scores below 0 (large gap costs) mean no similarity.
     pub(crate) fn of_scanmatch(score: f64) -> Self {
         Self::new(score, Some(score.clamp(0.0, 1.0)))
     }
@@ -121,17 +121,17 @@ mod tests {
 
     #[test]
     fn undefined_numbers_keep_their_place() {
-        let score = PairScore::several([None, Some(2.0), None]);
+        let score = PairScore::from_numbers([None, Some(2.0), None]);
         assert_eq!(score.numbers().len(), 3);
         assert_eq!(
             [score.number(0), score.number(1), score.number(3)],
             [None, Some(2.0), None]
         );
-        assert_eq!(score, PairScore::several([None, Some(2.0), None]));
-        assert_ne!(score, PairScore::several([None, Some(2.0)]));
+        assert_eq!(score, PairScore::from_numbers([None, Some(2.0), None]));
+        assert_ne!(score, PairScore::from_numbers([None, Some(2.0)]));
         assert_eq!(PairScore::new(1.0, None).numbers().len(), 2);
         assert_eq!(
-            PairScore::several([Some(0.0); MAX_OUTPUTS + 3])
+            PairScore::from_numbers([Some(0.0); MAX_OUTPUTS + 3])
                 .numbers()
                 .len(),
             MAX_OUTPUTS

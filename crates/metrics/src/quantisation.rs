@@ -82,7 +82,7 @@ impl Quantisation {
         &self.durations
     }
 
-    /// The letters: as many as cells times classes.
+    /// As many letters as cells times classes.
     pub fn alphabet(&self) -> Result<Alphabet, MetricError> {
         let classes = u32::try_from(self.durations.len().max(1)).unwrap_or(u32::MAX);
         let letters = self.grid.cells().checked_mul(classes);
@@ -98,7 +98,7 @@ impl Quantisation {
         (width * width + height * height).sqrt() / 2.0
     }
 
-    /// The most by which the duration of a fixation changes that is no longer than the last class; `None` if durations do not count.
+    /// The largest change of a duration that is no longer than the last class; `None` if durations do not count.
     pub fn largest_duration_change(&self) -> Option<f64> {
         let first = *self.durations.first()?;
         let between = self
@@ -227,7 +227,7 @@ mod tests {
         let both = quantisation(&[100.0, 300.0, 350.0]);
         assert_eq!(both.letter(&at(150.0, 299.0, 210.0)), 9 * 3 + 1);
         assert_eq!(both.alphabet().unwrap().size(), 36);
-        // From 0 to the first class is the longest way.
+        // From 0 to the first class is the largest change.
         assert_eq!(both.largest_duration_change(), Some(100.0));
         assert_eq!(
             quantisation(&[50.0, 300.0]).largest_duration_change(),
@@ -275,7 +275,7 @@ mod tests {
     }
 
     proptest! {
-        /// No fixation on the screen moves further than the bound, whatever it is.
+        /// No fixation on the screen moves further than the bound.
         #[test]
         fn shifts_are_bounded(x in 0.0..=400.0, y in 0.0..=300.0, duration in 0.0..=350.0) {
             let both = quantisation(&[100.0, 300.0, 350.0]);

@@ -75,7 +75,7 @@ pub fn warping_distance(a: &Scanpath, b: &Scanpath, distance: impl Fn(u16, u16) 
     places::walk(a.len(), b.len(), distance, |before, here| before + here)
 }
 
-/// The least longest distance of such a walk (discrete Fréchet distance).
+/// The smallest maximum distance of such a walk (discrete Fréchet distance).
 pub fn frechet_distance(a: &Scanpath, b: &Scanpath, distance: impl Fn(u16, u16) -> f64) -> f64 {
     places::walk(a.len(), b.len(), by_place(a, b, distance), f64::max)
 }

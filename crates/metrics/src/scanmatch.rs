@@ -33,7 +33,7 @@
 
 use crate::{Distance, Grid, MAX_COST, MetricError, scale};
 
-/// The error that the automatic scale keeps scores below, unless another is asked for.
+/// The default bound for the error of scores with the automatic scale.
 pub const DEFAULT_PRECISION: f64 = 1e-3;
 
 /// The smallest error that may be asked for.
@@ -134,7 +134,7 @@ pub(crate) fn automatic_scale(
         let mut best = (tolerated, None);
         for sum in 1u32 << (bits - 1)..1 << bits {
             let sum = f64::from(sum);
-            // Most integers are out after a distance or two.
+            // Most integers are ruled out after a distance or two.
             let error = shares.iter().try_fold(0.0f64, |largest, share| {
                 let error = ((share * sum).round() / sum - share).abs();
                 (error < best.0).then_some(largest.max(error))
@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn extreme_numbers_have_a_scale_or_an_error() {
         let large = grid(256, 256);
-        // Free gaps; no two letters alike; many distances; expensive gaps.
+        // Free gaps; no two letters similar; many distances; expensive gaps.
         for (threshold, gap) in [(3.5, 1.75), (0.5, 0.0), (300.0, 0.0), (1.0, -3e4)] {
             let (_, bound) = found(&large, threshold, gap, 1e-3);
             assert!(bound < 1e-3, "{threshold} {gap}: {bound}");

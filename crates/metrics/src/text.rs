@@ -67,9 +67,9 @@ pub fn json_escaped(json: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// A field of a CSV table, before it is quoted. A spreadsheet computes a field that starts with `=`, `+`, `-` or `@`, so
-/// such a field gets an apostrophe in front, unless it is a number. The same holds behind a semicolon, which separates
-/// fields in many countries, and behind quotes and spaces.
+/// A field of a CSV table, before it is quoted. A spreadsheet evaluates a field that starts with `=`, `+`, `-` or `@`,
+/// so such a field gets an apostrophe in front, unless it is a number. The same holds after a semicolon, which
+/// separates fields in many countries, and after quotes and spaces.
 pub fn csv_field(text: &str) -> Cow<'_, str> {
     let text = printable(text);
     let is_number = || text.parse().is_ok_and(f64::is_finite);
@@ -98,7 +98,7 @@ pub fn from_csv_field(field: &str) -> Cow<'_, str> {
     Cow::Owned(field.split(';').map(unmarked).collect::<Vec<_>>().join(";"))
 }
 
-/// Whether a spreadsheet may compute this. The wide forms count in East Asian versions.
+/// Whether a spreadsheet may evaluate this. East Asian versions also evaluate the full-width forms.
 fn is_formula(text: &str) -> bool {
     let start = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\'' || c == '"');
     start.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠'])

@@ -56,8 +56,8 @@ impl Threshold {
     }
 
     /// Whether the score meets the threshold: at most the threshold for a distance, at least for a similarity.
-    pub fn admits(self, metric: &Metric, reading: &PairScore) -> bool {
-        self.admits_score(metric.is_distance(), reading.score())
+    pub fn admits(self, metric: &Metric, pair_score: &PairScore) -> bool {
+        self.admits_score(metric.is_distance(), pair_score.score())
     }
 
     fn admits_score(self, distance: bool, score: f64) -> bool {
@@ -68,7 +68,8 @@ impl Threshold {
         }
     }
 
-    /// Refuses a threshold with the same answer for every pair of scanpaths: it was meant for another metric.
+    /// Rejects a threshold with the same answer for every pair of scanpaths: it was probably meant for
+    /// another metric.
     pub fn check(self, metric: &Metric) -> Result<(), MetricError> {
         let reason = match metric {
             metric if metric.is_distance() && self.0 < 0.0 => "no distance is below 0",
@@ -101,7 +102,7 @@ impl Comparison {
         self.read(0, m, n)?;
         let near = |raw: i64| {
             self.read(raw, m, n)
-                .is_ok_and(|reading| threshold.admits(self.metric(), &reading))
+                .is_ok_and(|pair_score| threshold.admits(self.metric(), &pair_score))
         };
         let times = |count: usize, cost: u32| i64::try_from(count as u64 * u64::from(cost));
         let too_long = |_| MetricError::TooLong { length: m.max(n) };
@@ -140,8 +141,8 @@ impl Comparison {
         const MAX_ADJUSTED: i64 = 1 << 62;
         let distance = self.metric().is_distance();
         let near = |adjusted: i64| {
-            let reading = self.model().read_without_lengths(adjusted);
-            reading.is_ok_and(|reading| threshold.admits_score(distance, reading.score()))
+            let pair_score = self.model().read_without_lengths(adjusted);
+            pair_score.is_ok_and(|pair_score| threshold.admits_score(distance, pair_score.score()))
         };
         self.model().read_without_lengths(0)?;
         if let Model::Recurrence(model) = self.model() {

@@ -1,7 +1,7 @@
 //! The alignment behind a score: which letter is paired with which.
 //!
-//! It is for looking at a pair. Several alignments may be equally good; of these, the one is given that pairs letters as late
-//! as possible, so that the same pair always has the same alignment.
+//! It is meant for people who look at a pair. Of equally good alignments it is the one that pairs letters as late as
+//! possible, so that the same pair always has the same alignment.
 
 use crate::{Comparison, GlobalModel, LocalModel, MetricError, Model, Scanpath};
 
@@ -105,7 +105,7 @@ impl Matrix {
         self.backpointers[i * self.width + j] = Backpointer::Step(step);
     }
 
-    /// Back from a cell to where the alignment started.
+    /// Follows the backpointers from a cell to the start of the alignment.
     fn path(&self, mut i: usize, mut j: usize) -> Alignment {
         let mut steps = Vec::new();
         while let Backpointer::Step(step) = self.backpointers[i * self.width + j] {

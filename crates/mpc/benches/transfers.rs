@@ -50,7 +50,7 @@ fn correlated(criterion: &mut Criterion) {
             bencher.iter(|| {
                 receiver.announce(COUNT);
                 sender.announce(COUNT);
-                // One chunk at a time: a pair in memory does not hold more without a reader.
+                // One chunk at a time: an in-memory pair holds no more without a reader.
                 for _ in 0..COUNT / 8192 {
                     receiver.receive(&chunk, &mut right).unwrap();
                     sender.send(8192, &mut left).unwrap();

@@ -5,7 +5,7 @@ use zeroize::DefaultIsZeroes;
 
 /// 128 bits. Blocks may be secret, so they have no `Debug`, and only tests can compare them.
 ///
-/// Two words instead of one `u128`, as compilers put the former into vector registers.
+/// Two words instead of one `u128`, because compilers keep the former in vector registers.
 #[derive(Clone, Copy, Default)]
 #[cfg_attr(test, derive(PartialEq, Eq, Debug))]
 #[repr(C, align(16))]
@@ -64,8 +64,8 @@ impl Block {
         Self([word, word])
     }
 
-    /// All ones for `true`, all zeros for `false`. The compiler does not know that it is one of the two, or it would make a branch
-    /// of a loop that uses it.
+    /// All ones for `true`, all zeros for `false`. The compiler must not see that it is one of the two, or it would
+    /// turn a loop that uses it into a branch.
     #[inline]
     pub(crate) fn mask(bit: bool) -> Self {
         let word = std::hint::black_box(u64::from(bit).wrapping_neg());

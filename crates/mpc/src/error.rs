@@ -11,7 +11,7 @@ pub enum MpcError {
     /// The other side sent something that no honest party sends.
     #[error("the other side broke the protocol: {0}")]
     Peer(#[from] Misbehaviour),
-    /// The caller asked for something that cannot be done.
+    /// The caller asked for something impossible.
     #[error("a computation on secrets was set up incorrectly: {0}")]
     Misuse(&'static str),
 }
@@ -25,7 +25,7 @@ pub enum Misbehaviour {
     /// A base transfer has bytes that do not encode a point of the curve.
     #[error("a base transfer does not contain a point of the curve")]
     NotAPoint,
-    /// A base transfer has the neutral point, from which keys would be predictable.
+    /// A base transfer has the neutral point, which would make keys predictable.
     #[error("a base transfer contains the neutral point")]
     NeutralPoint,
     /// The seed trees of the two sides differ: the other side tried to find out about the offset.

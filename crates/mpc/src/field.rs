@@ -2,9 +2,9 @@
 //! x¹²⁸ + x⁷ + x² + x + 1.
 //!
 //! [`crate::Kernel::add_products`] is the interface; this is the arithmetic that all kernels share, and the portable
-//! path. That one multiplies secret rows by public coefficients without carry-less multiplication and without an
-//! address that depends on a secret: the matrix of a coefficient is applied to all rows at once, bytes of the *public*
-//! matrix choosing the place where a column of secret bits is added ("four Russians").
+//! path. The portable path multiplies secret rows by public coefficients without carry-less multiplication and without
+//! an address that depends on a secret: the matrix of a coefficient is applied to all rows at once, bytes of the
+//! *public* matrix choosing the place where a column of secret bits is added ("four Russians").
 
 use crate::block::Block;
 use crate::transpose::transpose;

@@ -1,4 +1,4 @@
-//! The hash of garbling: AES under a key of its own for every half gate.
+//! The hash of garbling: AES under a separate key for every half gate.
 //!
 //! H(x, i) = E(kᵢ, σ(x)) ⊕ σ(x) with kᵢ = s ⊕ i, E being AES-128, σ a linear orthomorphism, s a public start that the
 //! garbler draws afresh for every session, and i a counter that never repeats. This is the construction of Guo, Katz, Wang, Weng and Yu, "Better

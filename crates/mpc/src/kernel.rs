@@ -110,7 +110,7 @@ pub(crate) struct StreamSums<'a> {
     pub(crate) width: usize,
     /// A row for each bit of a leaf's number, to which the streams are added that have the bit set.
     pub(crate) sums: &'a mut [Block],
-    /// The row to which all streams are added. Without it, the first leaf plays no role.
+    /// The row to which all streams are added. Without it, the first leaf is ignored.
     pub(crate) total: Option<&'a mut [Block]>,
 }
 
@@ -227,7 +227,8 @@ impl Kernel {
         }
     }
 
-    /// Encrypts block `i` under key `i`. Keys and blocks are meant to be of one length; what is longer stays as it is.
+    /// Encrypts block `i` under key `i`. Keys and blocks should have the same length; excess blocks are left
+    /// unchanged.
     pub(crate) fn encrypt_rekeyed(self, keys: &[Block], blocks: &mut [Block]) {
         let count = keys.len().min(blocks.len());
         let (keys, blocks) = (&keys[..count], &mut blocks[..count]);

@@ -1,4 +1,4 @@
-//! Every path of the kernel computes AES-128, and the same one.
+//! Every path of the kernel computes the same AES-128.
 
 use super::*;
 use rand::{Rng, SeedableRng};
@@ -59,7 +59,7 @@ fn all_kernels_agree_at_every_length() {
 }
 
 #[test]
-fn all_kernels_garble_and_evaluate_alike() {
+fn all_kernels_garble_and_evaluate_equally() {
     let mut rng = ChaCha20Rng::seed_from_u64(2);
     for lanes in 0..=LANES {
         let values = blocks(2 * LANES + 2, &mut rng);

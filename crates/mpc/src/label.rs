@@ -2,7 +2,7 @@
 //!
 //! Free XOR (Kolesnikov and Schneider, ICALP 2008): the label for 1 is the label for 0 plus the garbler's offset Δ.
 //! The garbler's and the evaluator's labels are different types, so that code cannot confuse them: a party with both
-//! labels of a wire knows Δ and with it everything.
+//! labels of a wire knows Δ, and with it all secrets.
 
 use crate::block::Block;
 use crate::kernel::AsBlock;
@@ -52,7 +52,7 @@ impl ZeroLabel {
         ActiveLabel(self.0 ^ (Block::mask(bit) & delta.block()))
     }
 
-    /// The zero label of the wire that carries this one's value plus `bit`, for which the evaluator keeps its label.
+    /// The zero label of the wire that carries this wire's value plus `bit`; the evaluator's label stays the same.
     /// No branch depends on the bit.
     pub fn flipped(self, bit: bool, delta: &Delta) -> Self {
         Self(self.of(bit, delta).0)

@@ -93,8 +93,8 @@ impl TreeStreams {
         schedules.replace(leaf, seed);
     }
 
-    /// Adds the next blocks of the streams to rows of `width` blocks: for each bit, the streams of the leaves whose numbers have
-    /// it set, and to the total those of all. Without a total, the first leaf plays no role.
+    /// Adds the next blocks of the streams to rows of `width` blocks: for each bit, the streams of the leaves whose
+    /// numbers have it set, and to the total those of all. Without a total, the first leaf is ignored.
     pub(crate) fn add_sums(
         &mut self,
         width: usize,

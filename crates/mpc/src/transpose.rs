@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn all_kernels_transpose_columns_alike() {
+    fn all_kernels_transpose_columns_equally() {
         let mut rng = ChaCha20Rng::seed_from_u64(2);
         for width in [1, 2, 3, 4, 5, 9, 64] {
             let mut block = || Block::from_words([rng.next_u64(), rng.next_u64()]);

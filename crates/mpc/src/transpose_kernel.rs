@@ -18,7 +18,8 @@ type Tiles = [Block; 4];
 /// For each square the tiles of its left and its right half, a list for each eight rows.
 type Squares = [[[Tiles; 16]; 2]; 4];
 
-/// A tile as a matrix of bits: the lowest row is the highest byte. Multiplied by it, this turns into its transpose.
+/// The identity: multiplying a tile (a matrix of bits whose lowest row is the highest byte) with it transposes the
+/// tile.
 const UNIT_TILE: i64 = 0x8040_2010_0804_0201_u64.cast_signed();
 
 /// From eight rows of 16 bytes, the first four in the first vector, to the tiles of eight columns of bytes.
@@ -33,7 +34,7 @@ const fn to_tiles(first_column: usize) -> [u8; 64] {
     from
 }
 
-/// From 16 tiles in a column to four of the eight rows of 16 bytes that they are, transposed.
+/// From 16 tiles in a column to four of the eight rows of 16 bytes that they form when transposed.
 const fn from_tiles(first_row: usize) -> [u8; 64] {
     let mut from = [0; 64];
     let mut at = 0;

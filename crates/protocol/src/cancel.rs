@@ -1,14 +1,14 @@
-//! Ending a computation before it is finished.
+//! Cancels a computation.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Ends a computation before it is finished. Clones share one state: whoever has one can cancel, and nobody can undo it.
+/// Cancels a computation. Clones share one state; any of them can cancel, and cancelling is final.
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken(Arc<AtomicBool>);
 
 impl CancelToken {
-    /// Asks everything that has this token to end soon.
+    /// Asks everything that checks this token to stop soon.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }

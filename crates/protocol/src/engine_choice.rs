@@ -1,7 +1,8 @@
 //! Which of the proven engines computes a comparison, and how, depending on the connection.
 //!
-//! The two engines that are proven for sides that follow the protocol trade traffic for waiting. Which one is faster follows
-//! from the plan and the connection, which the other side can slow down or lie about: so nothing but these two is ever chosen.
+//! The two engines that are proven for sides that follow the protocol trade traffic for waiting. Which one is faster
+//! follows from the plan and the connection. The other side can slow the connection down or lie about it, so only these
+//! two are ever chosen.
 
 use crate::engines::shares;
 use crate::{Engine, Estimate, JobError, JobSize, Link, Spec, Work};
@@ -27,7 +28,7 @@ impl EngineChoice {
     /// The name of [`EngineChoice::Auto`] in options and plans.
     pub const AUTO: &'static str = "auto";
 
-    /// The engine, or one that has all properties of those to choose from but their speed.
+    /// The engine, or one that shares all properties of the candidates except speed.
     pub fn representative(self) -> Engine {
         match self {
             Self::Auto => Engine::Garbled,
@@ -37,8 +38,8 @@ impl EngineChoice {
 }
 
 impl Engine {
-    /// The engines that are proven to reveal nothing but results to a side that follows the protocol. What they can do and
-    /// reveal, and how it is counted, is the same.
+    /// The engines that are proven to reveal nothing but results to a side that follows the protocol. They can do the
+    /// same, reveal the same, and are counted in the same way.
     pub const PROVEN: [Engine; 2] = [Engine::Garbled, Engine::Shares];
 
     /// The proven engine with this name.
@@ -98,7 +99,7 @@ pub struct UnknownTreeLevels;
 /// The least time that secret sharing has to save.
 const MIN_SAVED_SECONDS: f64 = 2.0;
 
-/// The most of the time of garbled circuits that secret sharing may take.
+/// The largest share of the time of garbled circuits that secret sharing may take.
 const MAX_SHARE_OF_TIME: f64 = 0.75;
 
 /// What the proven engines would cost.
@@ -113,8 +114,8 @@ pub struct ProvenEstimates {
 }
 
 impl ProvenEstimates {
-    /// Secret sharing if that saves at least a quarter of the time and two seconds, else garbled circuits: they leave a partner
-    /// that cheats fewer possibilities, and keep results pair by pair.
+    /// Secret sharing if that saves at least a quarter of the time and two seconds, else garbled circuits: they give a
+    /// partner that cheats fewer options, and keep results pair by pair.
     pub fn preferred(&self) -> Engine {
         let (garbled, shares) = (self.garbled.seconds, self.shares.seconds);
         match garbled - shares >= MIN_SAVED_SECONDS && shares <= garbled * MAX_SHARE_OF_TIME {

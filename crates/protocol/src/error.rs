@@ -102,7 +102,7 @@ pub enum Misbehaviour {
     /// A request for the result of a pair that has one already, or does not exist.
     #[error("it requested the result of a pair that is not open")]
     PairNotOpen,
-    /// A masked value is larger than any mask makes it.
+    /// A masked value is larger than any mask can make it.
     #[error("a masked value is out of range")]
     MaskedValueOutOfRange,
     /// It offered no worker threads, or more than there can be.
@@ -148,7 +148,7 @@ pub enum Misbehaviour {
     Computation(#[from] veilpath_mpc::Misbehaviour),
 }
 
-/// A comparison that cannot be run as asked.
+/// A comparison that cannot be run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JobError {
     /// A pair refers to a scanpath that does not exist.
@@ -289,7 +289,7 @@ pub enum JobError {
     },
     /// The engine has no masks to look at.
     #[cfg(any(test, feature = "watch"))]
-    #[error("only the engine paillier has masks, and only its hardened variant has hardened ones")]
+    #[error("only the engine paillier has masks, and only its hardened variant has hardened masks")]
     NoMasks,
 }
 

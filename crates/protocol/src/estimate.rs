@@ -6,7 +6,7 @@
 use crate::{GroupWork, Reveal};
 use std::time::{Duration, Instant};
 
-/// The size of a job, as both sides know it beforehand.
+/// The size of a job, as both sides know it in advance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Pairs to compare.
@@ -59,18 +59,20 @@ pub struct Link {
     pub bytes_per_second_to_join: Option<u64>,
     /// Cores of the side that has fewer.
     pub cores: u32,
-    /// How fast the slower side computes now, in hundredths of the machine that the engines' constants are from.
+    /// How fast the slower side computes now, in percent of the machine on which the engines' constants were
+    /// measured.
     pub speed: u32,
 }
 
-/// Steps of [`speed`] in a second on a core of that machine, with nothing else to do.
+/// Steps of [`speed`] in a second on a core of that machine when it is idle otherwise.
 const STEPS_PER_SECOND: f64 = 7.4e8;
 
 /// Steps between two looks at the clock.
 const STEPS: u32 = 1 << 14;
 
-/// Measures for this time how fast this side computes, in hundredths of the machine that the engines' constants are from. What
-/// else the machine does counts, if the time is long enough for it to be given a turn: some ten milliseconds.
+/// Measures for this time how fast this side computes, in percent of the machine on which the engines' constants were
+/// measured. Other load on the machine is included if the time is long enough for it to be scheduled: about ten
+/// milliseconds.
 pub fn speed(time: Duration) -> u32 {
     let start = Instant::now();
     let (mut state, mut steps) = (1u64, 0.0);
@@ -169,7 +171,7 @@ pub(crate) struct Costs {
     pub(crate) exchanges: u64,
     /// Whether a round takes half a round trip, because both sides send at the same time.
     pub(crate) one_way: bool,
-    /// How many exchanges are under way at the same time.
+    /// How many exchanges are in flight at the same time.
     pub(crate) in_flight: f64,
     /// Seconds of computing before and between exchanges.
     pub(crate) setup: f64,
@@ -178,8 +180,8 @@ pub(crate) struct Costs {
 }
 
 impl Costs {
-    /// The estimate on a connection. Computing and both directions of the traffic overlap. An exchange takes a round trip (or
-    /// half of one) and the time of its share of the work, and `in_flight` exchanges are under way at the same time.
+    /// The estimate on a connection. Computing and both directions of the traffic overlap. An exchange takes a round
+    /// trip (or half of one) and the time of its share of the work, and `in_flight` exchanges overlap.
     #[allow(clippy::cast_precision_loss)]
     pub(crate) fn on(&self, link: &Link) -> Estimate {
         let round = match self.one_way {

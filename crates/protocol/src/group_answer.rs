@@ -32,7 +32,7 @@ pub enum GroupAnswer {
     Histogram(ScoreHistogram),
 }
 
-/// Why an answer about groups makes no sense.
+/// Why an answer about groups is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GroupAnswerError {
     /// A matrix whose numbers do not match its names.

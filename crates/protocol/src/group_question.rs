@@ -17,12 +17,13 @@ pub enum GroupQuestion {
         /// Whether both sides publish who belongs to which group.
         published: bool,
     },
-    /// Whether participants of the same site are more alike than participants of different sites.
+    /// Whether participants of the same site are more similar than participants of different sites.
     TestSites {
         /// The number of permutations.
         permutations: u32,
     },
-    /// Whether participants of the same group are more alike than participants of different groups.
+    /// Whether participants of the same group are more similar than participants of different
+    /// groups.
     TestGroups {
         /// The number of permutations.
         permutations: u32,
@@ -92,7 +93,7 @@ impl GroupQuestion {
         )
     }
 
-    /// Whether everything that it adds up has coefficients that both sides know: labels are sites, or published, or there are none.
+    /// Whether both sides know the coefficients of all its sums: labels are sites, or published, or there are none.
     pub fn has_public_coefficients(self) -> bool {
         match self {
             Self::Mean { .. } | Self::TestSites { .. } => true,
@@ -120,7 +121,7 @@ impl GroupQuestion {
         )
     }
 
-    /// Whether it compares values, so that larger ones must mean more alike.
+    /// Whether it compares values, so that larger ones must mean more similar.
     pub(crate) fn orders_pairs(self) -> bool {
         matches!(
             self,
@@ -138,7 +139,7 @@ impl GroupQuestion {
         }
     }
 
-    /// What each side tells the other about its participants besides, in words; `None` if it publishes nothing.
+    /// What else each side tells the other about its participants, in words; `None` if it publishes nothing.
     pub fn published_in_words(self) -> Option<&'static str> {
         self.publishes_groups()
             .then_some("each side tells the other who belongs to which group")
@@ -232,7 +233,7 @@ impl FromStr for GroupQuestion {
         };
         match question.publishes_groups() == published {
             true => Ok(question),
-            // Nothing is published that the answer has no use for.
+            // Groups are published only if the answer needs them.
             false => Err(UnknownQuestion),
         }
     }

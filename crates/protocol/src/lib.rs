@@ -1,8 +1,8 @@
 //! Engines that run scanpath comparisons between two roles over a [`Channel`](veilpath_channel::Channel).
 //!
 //! Two institutions take part: the *host* and the *joining side*. Both have the same [`Spec`] and the same list of
-//! pairs; each has its own scanpaths. An engine gives one answer per pair, the score or one bit. What else a side
-//! learns is documented by the engine ([`Engine::revealed`]) and part of the outcome.
+//! pairs; each has its own scanpaths. An engine gives one answer per pair, the score or one bit. [`Engine::revealed`]
+//! says what else a side learns; this is also part of the outcome.
 //!
 //! This crate uses no sockets, files or clocks: a [`Channel`](veilpath_channel::Channel) moves bytes, and callers measure time.
 

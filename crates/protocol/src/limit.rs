@@ -6,7 +6,7 @@
 //! random letters, even if the partner adapts its questions to earlier answers. The default limit is **half of that
 //! number**: answers within it carry at most half of a scanpath's information.
 //!
-//! `R` counts the values that an answer can have *whatever the partner does*, not only if it follows the protocol:
+//! `R` counts the values that an answer can have *even if the partner cheats*:
 //!
 //! | engine | what a partner that cheats can do | values |
 //! |---|---|---|
@@ -32,7 +32,8 @@ use veilpath_mpc::circuit::numbers::bits_for;
 /// A letter counts for at most this many bits. A declared alphabet may be larger than the letters need.
 const MAX_LETTER_BITS: f64 = 6.0;
 
-/// An undeclared alphabet counts as this many letters: scanpaths over so few areas of interest are common.
+/// An undeclared alphabet counts as this many letters: scanpaths over only a few areas of interest are
+/// common.
 const UNDECLARED_LETTERS: u32 = 4;
 
 /// With hidden lengths the limit is that of scanpaths this many times shorter than the padded length.
@@ -67,7 +68,7 @@ impl DefaultLimit {
             Reveal::Group(question) if question.names_scanpaths() && spec.engine.has_halves() => {
                 AnswerSize::Bits(bits_for(GroupSizes::MAX_GROUPS as u64 - 1))
             }
-            // An answer about groups has limits of its own; pairs count as if scores came out.
+            // An answer about groups has its own limits; pairs count as if scores were revealed.
             Reveal::Score | Reveal::Group(_) => {
                 let comparison = Comparison::new(spec.metric.clone(), spec.alphabet)?;
                 match (spec.engine, comparison.model()) {
@@ -96,8 +97,8 @@ impl DefaultLimit {
         })
     }
 
-    /// The most comparisons of a scanpath with this many letters. With hidden lengths it is the same for all, so that it
-    /// does not reveal them. There is no limit where there is nothing to reconstruct.
+    /// The most comparisons of a scanpath with this many letters. With hidden lengths it is the same for all, so that
+    /// it does not reveal them. There is no limit if there is nothing to reconstruct.
     pub fn comparisons(&self, length: u64) -> u64 {
         self.half(self.hidden_length.unwrap_or(length))
     }
@@ -112,8 +113,8 @@ impl DefaultLimit {
         (u64::from(pad_to) / PADDING_PER_LETTER).max(1)
     }
 
-    /// The comparisons that are needed on average to learn every letter of a random scanpath with this many, whatever the
-    /// partner does.
+    /// The comparisons that are needed on average to learn every letter of a random scanpath of this length, even if
+    /// the partner cheats.
     pub fn bound(&self, length: u64) -> f64 {
         self.bound_for(length, self.letter_bits)
     }
@@ -183,7 +184,7 @@ pub(crate) fn steps_per_letter(model: &Model, letters: u32) -> f64 {
             let penalty = u64::from(worst).min(2 * u64::from(model.gap));
             ratio(u64::from(best) + penalty, gcd(of_scores, model.gap))
         }
-        // Only tables of the user are judged by this, and these models have none.
+        // Only user-defined tables are checked by this, and these models have none.
         _ => 0.0,
     }
 }
@@ -250,7 +251,7 @@ mod tests {
         assert_eq!(all, [1, 2, 4, 7, 14]);
         let all = lengths.map(|length| of(Metric::Levenshtein, 49, length));
         assert_eq!(all, [4, 7, 11, 18, 32]);
-        // One score can be more than half of what is in three letters.
+        // One score can reveal more than half of three letters.
         assert_eq!(of(scanmatch, 49, 3), 0);
         let small = Metric::ScanMatch {
             grid: Grid::new(6, 5).unwrap(),

@@ -1,7 +1,7 @@
 //! How much memory a job takes on a side, from sizes that both sides know before anything is allocated.
 //!
-//! The formulas are upper bounds for what an engine keeps at the same time; tests of the command compare them with what a
-//! process really used.
+//! The formulas are upper bounds for what an engine keeps at the same time; tests of the command compare them with what
+//! a process actually used.
 
 use crate::engines::{garbled, paillier, shares};
 use crate::{Engine, Role, Spec};
@@ -73,7 +73,7 @@ impl Spec {
                         shares::memory(&comparison, self.pad_to, size)
                     }
                     Ok(comparison) => garbled::memory(&comparison, self.pad_to, size),
-                    // Such a job is refused before it needs anything.
+                    // Such a job is rejected before it needs memory.
                     Err(_) => 0,
                 }
             }

@@ -1,8 +1,8 @@
 //! Puts the tiles of a plan together.
 //!
-//! The result is what one run of the whole plan gives, in everything but what it cost: there is nothing in it that says that it
-//! was computed in tiles. Files come from many machines, so every way in which they can fail to be the tiles of one plan is an error of
-//! its own.
+//! Apart from its cost, the result equals that of one run of the whole plan; nothing in it says that it was computed in
+//! tiles. Files come from many machines, so every way in which they can fail to be the tiles of one plan has its own
+//! error.
 
 use crate::{Cost, MAX_PAIRS, Outcome, PairResult, PlanTile, Results};
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ pub enum MergeError {
         /// Which outcome.
         outcome: usize,
     },
-    /// A tile of a plan with another number of tiles.
+    /// A tile of a plan with a different number of tiles.
     #[error("this is one of {found} tiles, but the first file is one of {expected}")]
     OtherCount {
         /// Which outcome.
@@ -76,7 +76,7 @@ pub enum MergeError {
     },
     /// The merged result would not fit the memory of a common machine.
     #[error(
-        "the plan has {pairs} pairs; one result has at most {most}, so use its tiles as they are"
+        "the plan has {pairs} pairs; one result has at most {most}, so use its tiles separately"
     )]
     TooManyPairs {
         /// The pairs of the plan.
@@ -86,7 +86,7 @@ pub enum MergeError {
     },
 }
 
-/// The outcome of a whole plan from all its tiles, in any order. The same tile may be there twice.
+/// The outcome of a whole plan from all its tiles, in any order. The same tile may occur twice.
 pub fn merge(outcomes: Vec<Outcome>) -> Result<Outcome, MergeError> {
     let first = outcomes.first().ok_or(MergeError::Nothing)?;
     let plan = tile_of(first, 0)?.clone();

@@ -1,4 +1,4 @@
-//! What a comparison gives: answers, what they cost, and what was revealed to whom.
+//! The outcome of a comparison: answers, their cost, and what was revealed to whom.
 
 use crate::{GroupAnswer, PairResult, PlanTile, Results, Spec, Value};
 use serde::{Deserialize, Serialize};
@@ -13,8 +13,8 @@ pub struct Outcome {
     pub spec: Spec,
     /// What the two cohorts are called, the first side's first.
     pub names: [String; 2],
-    /// Whether both sides are the same cohort: then a pair is there in both directions, and every scanpath is also
-    /// compared with itself.
+    /// Whether both sides are the same cohort: then every pair occurs in both directions, and every scanpath is
+    /// also compared with itself.
     pub one_cohort: bool,
     /// The labels of the first side's scanpaths.
     pub a: Vec<Label>,
@@ -58,9 +58,9 @@ pub struct Cost {
     pub bytes_received: u64,
     /// How often it waited for an answer.
     pub rounds: u64,
-    /// Matrix cells of all pairs, as long as the two sides see them.
+    /// Matrix cells of all pairs, with scanpaths as long as the other side sees them.
     pub cells: u64,
-    /// Pairs whose answers were known from an earlier run: nothing here is about those.
+    /// Pairs whose answers were known from an earlier run, which the other fields do not count.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub pairs_from_journal: usize,
 }
@@ -107,7 +107,7 @@ impl Cost {
 }
 
 impl Outcome {
-    /// What the cohorts are called where nobody names them.
+    /// Default names of the cohorts.
     pub const UNNAMED: [&'static str; 2] = ["A", "B"];
 
     /// The same outcome with other names for the cohorts.
@@ -121,7 +121,7 @@ impl Outcome {
         self.pairs > 0 && self.results.is_empty() && self.answers.is_empty()
     }
 
-    /// Whether the results of some pairs are missing, because a session did not come to its end.
+    /// Whether the results of some pairs are missing, because a session did not finish.
     pub fn is_incomplete(&self) -> bool {
         !self.results.is_empty() && (self.results.len() as u64) < self.pairs
     }

@@ -1,6 +1,6 @@
-//! What a run asks of this side's records before anything about a pair leaves.
+//! What a run asks of this side's records before it sends anything about a pair.
 //!
-//! An engine has no files. Whoever runs it may keep records of what the other side has learned, and refuse: each method is
+//! An engine has no files. Its caller may keep records of what the other side has learned, and refuse: each method is
 //! called *before* the messages that it is about, and an error stops the run before they are sent.
 
 use crate::ProtocolError;

@@ -62,7 +62,7 @@ pub struct PairCount {
     pub left_out_of_b: usize,
 }
 
-/// Counts what [`pairs_of`] would list; numbers that do not fit stop at the largest.
+/// Counts what [`pairs_of`] would list; numbers saturate.
 pub fn count_pairs(rule: PairRule, a: &Cohort, b: &Cohort) -> PairCount {
     let by_stimulus = by_stimulus(rule, a, b);
     let (first, second) = (sizes(a, by_stimulus), sizes(b, by_stimulus));

@@ -142,7 +142,7 @@ pub enum ResultFormatError {
     },
     /// An output without a usable name.
     #[error(
-        "an output must have a name of its own that is not empty and not one of a, b, stimulus, a_index, b_index"
+        "an output needs a unique, non-empty name other than a, b, stimulus, a_index and b_index"
     )]
     OutputName,
     /// A result that points to no scanpath, or whose ids are not those of the scanpaths.
@@ -162,8 +162,8 @@ pub enum ResultFormatError {
         /// How many results it has.
         results: usize,
     },
-    /// The file does not say truly whether results are missing.
-    #[error("\"complete\" must be false where results are missing, and is left out otherwise")]
+    /// The file says wrongly whether results are missing.
+    #[error("\"complete\" must be false if results are missing, and absent otherwise")]
     Completeness,
     /// The tile is not one of a plan with at least its pairs.
     #[error(
@@ -171,14 +171,12 @@ pub enum ResultFormatError {
     )]
     Tile,
     /// The error bound is negative, or not a number.
-    #[error(
-        "\"error_bound\" must be a number that is not negative, and is left out where nothing is rounded"
-    )]
+    #[error("\"error_bound\" must be a non-negative number, and absent if nothing is rounded")]
     ErrorBound,
     /// The time is not a number of seconds.
-    #[error("the seconds of the cost must be a number that is not negative")]
+    #[error("the seconds of the cost must be a non-negative number")]
     Seconds,
-    /// An answer about groups that makes no sense.
+    /// An invalid answer about groups.
     #[error(transparent)]
     Group(#[from] GroupAnswerError),
 }

@@ -7,7 +7,7 @@ use crate::Answer;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use veilpath_metrics::QuantityKind;
 
-/// No metric comes near this; squares and sums of such numbers are still finite.
+/// Far above any metric's numbers; squares and sums of such numbers are still finite.
 const MAX_NUMBER: f64 = 1e30;
 
 /// A number that a comparison gives for every pair.
@@ -28,11 +28,11 @@ pub enum OutputKind {
     Distance,
     /// A number; larger means more alike.
     Similarity,
-    /// A number from 0 to 1; larger means more alike.
+    /// A number from 0 to 1; larger means more similar.
     Fraction,
-    /// Whether the pair is at least as alike as a threshold asks for.
+    /// Whether the pair is at least as similar as a threshold requires.
     Bit,
-    /// A number that does not say which of two pairs is more alike.
+    /// A number that does not say which of two pairs is more similar.
     Number,
 }
 

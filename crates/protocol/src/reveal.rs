@@ -1,4 +1,4 @@
-//! How much of a pair comes out: its score, or one bit of it.
+//! How much is revealed about a pair: its score, or one bit of it.
 
 use crate::GroupQuestion;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -29,12 +29,12 @@ pub enum Answer {
 
 impl Reveal {
     /// What to tell of a reading.
-    pub fn answer(self, metric: &Metric, reading: PairScore) -> Answer {
+    pub fn answer(self, metric: &Metric, pair_score: PairScore) -> Answer {
         match self {
-            Reveal::Score => Answer::Score(reading),
-            Reveal::Threshold(threshold) => Answer::Within(threshold.admits(metric, &reading)),
+            Reveal::Score => Answer::Score(pair_score),
+            Reveal::Threshold(threshold) => Answer::Within(threshold.admits(metric, &pair_score)),
             // Only the engine plain knows it; the answer is computed from all pairs.
-            Reveal::Group(_) => Answer::Score(reading),
+            Reveal::Group(_) => Answer::Score(pair_score),
         }
     }
 
@@ -77,7 +77,7 @@ impl Answer {
     /// The numbers, where they came out.
     pub fn pair_score(&self) -> Option<PairScore> {
         match self {
-            Answer::Score(reading) => Some(*reading),
+            Answer::Score(pair_score) => Some(*pair_score),
             Answer::Within(_) => None,
         }
     }
@@ -92,8 +92,8 @@ impl Answer {
 }
 
 impl From<PairScore> for Answer {
-    fn from(reading: PairScore) -> Self {
-        Answer::Score(reading)
+    fn from(pair_score: PairScore) -> Self {
+        Answer::Score(pair_score)
     }
 }
 
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn distances_are_at_most_and_similarities_at_least() {
-        let reading = |score| PairScore::new(score, None);
+        let pair_score = |score| PairScore::new(score, None);
         let reveal: Reveal = "threshold:3".parse().unwrap();
         let maximised = Metric::NeedlemanWunschScore {
             reward: 1.0,
@@ -185,10 +185,10 @@ mod tests {
         for (score, distance, similarity) in
             [(2.0, true, false), (3.0, true, true), (4.0, false, true)]
         {
-            let answer = reveal.answer(&Metric::Levenshtein, reading(score));
+            let answer = reveal.answer(&Metric::Levenshtein, pair_score(score));
             assert_eq!(answer, Answer::Within(distance));
             assert!(reveal.is_answered_by(&answer) && !Reveal::Score.is_answered_by(&answer));
-            let answer = reveal.answer(&maximised, reading(score));
+            let answer = reveal.answer(&maximised, pair_score(score));
             assert_eq!(answer.within(), Some(similarity));
         }
         assert!(reveal.in_words(&Metric::Levenshtein).contains("at most 3"));

@@ -13,7 +13,7 @@ use veilpath_metrics::{
     Alphabet, Cohort, Comparison, DEFAULT_PRECISION, DurationDivisor, Metric, Quantity,
 };
 
-/// The plan of a comparison. Two sides can work together when theirs are equal.
+/// The plan of a comparison. Two sides can run it if their plans are equal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
@@ -47,7 +47,7 @@ pub enum Capability {
     ClearOnly(&'static str),
     /// Compute number, lengths and entropy of the lines of a recurrence plot.
     LineStatistics,
-    /// This metric on fixations as they are, not rounded to letters.
+    /// This metric on fixations that are not rounded to letters.
     UnroundedFixations(&'static str),
     /// A score divided by the durations of both sides, which are secret.
     DividedByDurations,
@@ -334,8 +334,8 @@ impl Spec {
             && !tells_lengths
     }
 
-    /// What is learned, in words. Where an engine shows more of single pairs than an answer about groups, it does not say that it shows
-    /// nothing.
+    /// What is learned, in words. If an engine shows more about single pairs than an answer about groups, the text does
+    /// not claim otherwise.
     pub fn answer_in_words(&self) -> String {
         match self.reveal.group_question() {
             Some(question) if !self.engine.has_halves() => question.in_words(),
@@ -358,7 +358,7 @@ impl Spec {
         }
     }
 
-    /// The matrix cells of these pairs, as long as the two sides see them.
+    /// The matrix cells of these pairs, with scanpaths as long as the other side sees them.
     pub fn cells(&self, count: &PairCount) -> u64 {
         match self.pad_to {
             None => count.cells,
@@ -389,7 +389,7 @@ impl Spec {
                     }
                 }
             }
-            // Such a job is refused before it costs anything.
+            // Such a job is rejected before it costs anything.
             Err(_) => Estimate::default(),
         }
     }

@@ -1,4 +1,4 @@
-//! Parts of one plan that are computed separately, on machines that need not know of each other.
+//! Parts of one plan that are computed separately, on machines that need not know about each other.
 //!
 //! A plan of many pairs is cut into *tiles*: blocks of rows (scanpaths of the first side) and columns (scanpaths of the second).
 //! Both sides derive the same tiles from what they agree on anyway, the stimuli and the lengths (padded ones where lengths are
@@ -289,7 +289,8 @@ fn split(
     (start, end)
 }
 
-/// Cuts a block in two, the first of about this weight. Each part that must not be empty is not, if the block has two pairs.
+/// Cuts a block in two, the first of about this weight. A part that must not be empty gets a pair, if the block has
+/// two.
 fn cut(
     block: Block,
     weights: &Weights<'_>,

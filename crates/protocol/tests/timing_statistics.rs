@@ -1,4 +1,4 @@
-//! The statistics of `benches/constant_time`: they find a leak, and they find none if there is none.
+//! The statistics of `benches/constant_time` find a leak if there is one, and none otherwise.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop loudly")]
 #![allow(clippy::cast_precision_loss, reason = "small numbers")]

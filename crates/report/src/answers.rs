@@ -1,4 +1,4 @@
-//! Answers about groups as text for a terminal: a small table where there are several numbers, and a sentence that can be
+//! Answers about groups as text for a terminal: a small table if there are several numbers, and a sentence that can be
 //! published.
 
 use crate::table::{printable, push_aligned, rounded};
@@ -23,7 +23,7 @@ pub(crate) fn text(answer: &GroupAnswer, sides: Option<&[String; 2]>) -> String 
     }
 }
 
-/// A p value with as many digits as are read.
+/// A p value with as many digits as readers expect.
 pub(crate) fn p_value(p: f64) -> String {
     if p > 0.0 && p < 0.0001 {
         return "below 0.0001".into();
@@ -222,7 +222,7 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{} %", text.trim_end_matches(".0"))
 }
 
-/// A title and an aligned table; all columns but the first are aligned at the right.
+/// A title and an aligned table; all columns except the first are right-aligned.
 fn lines(title: &str, rows: Vec<Vec<String>>) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let width = |column: usize| {

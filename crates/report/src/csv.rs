@@ -1,7 +1,7 @@
 //! One row per pair: `a,b,stimulus` and a column for each output, as in `a,b,stimulus,score,similarity`.
 //!
-//! Where results are missing, a last column says so in every row: `incomplete`, with `12 of 900 pairs`. So the table still has
-//! columns and rows for every program, and rows that are copied elsewhere keep the mark.
+//! Where results are missing, a last column says so in every row: `incomplete`, with `12 of 900 pairs`. So every
+//! program can still read the table, and rows that are copied elsewhere keep the mark.
 //!
 //! An outcome with answers about groups and no pairs is a table with one row per number, which [`ANSWER_COLUMNS`] describes.
 //!
@@ -51,7 +51,7 @@ pub fn write_table<const N: usize>(
 
 fn io_error(error: csv::Error) -> io::Error {
     match error.into_kind() {
-        // As it is: its kind says whether a pipe was closed or the disk is full.
+        // Unchanged: its kind says whether a pipe was closed or the disk is full.
         csv::ErrorKind::Io(error) => error,
         other => io::Error::other(format!("the table cannot be written: {other:?}")),
     }

@@ -19,7 +19,7 @@ pub struct Document {
 /// A section of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Section {
-    /// The heading; none for what comes before the first one.
+    /// The heading; `None` for text before the first one.
     pub heading: Option<String>,
     /// What it says.
     pub blocks: Vec<Block>,

@@ -17,7 +17,8 @@ pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     out.flush()
 }
 
-/// Breaks lines between the fields of the object and between the entries of its lists; all below is compact.
+/// Breaks lines between the fields of the object and between the entries of its lists; everything below is
+/// compact.
 #[derive(Default)]
 struct Lines {
     depth: usize,

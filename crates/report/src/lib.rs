@@ -1,4 +1,4 @@
-//! Renders the outcome of a comparison, one file per rendering, and a result file once more for people.
+//! Renders the outcome of a comparison, one file per format, and reports about result files.
 //!
 //! | rendering | for |
 //! |---|---|
@@ -22,7 +22,7 @@ pub mod units;
 
 pub use result_file::ResultFile;
 
-/// A number as short as it can be written without loss; whole numbers have no decimal point.
+/// The shortest text that is read back as the same number; whole numbers have no decimal point.
 pub(crate) fn exact(number: f64) -> String {
     // Adding zero turns −0 into 0.
     format!("{}", number + 0.0)

@@ -12,14 +12,14 @@ mod measures;
 /// Longer values are cut.
 const MAX_CHARACTERS: usize = 300;
 
-/// What is said about each part, in order. `names` are those of the two cohorts. Where both are on one machine, and nothing
-/// is hidden, there are no sides to which results go.
+/// The text for each part, in order. `names` are those of the two cohorts. If both are on one machine and nothing is
+/// hidden, no side is named as the recipient of results.
 pub fn in_words(
     spec: &Spec,
     names: &[String; 2],
     in_the_clear: bool,
 ) -> Vec<(&'static str, String)> {
-    let mut said = vec![
+    let mut parts = vec![
         ("Metric", metric(&spec.metric, names)),
         ("Engine", engine(spec.engine)),
         ("Pairs", pairs(spec.pairs, names)),
@@ -31,21 +31,21 @@ pub fn in_words(
         let words = iter::once(question.in_words());
         let words = words.chain(question.rounding().map(String::from));
         let words: Vec<String> = words.collect();
-        said.push(("Revealed about groups", format!("{}.", words.join("; "))));
+        parts.push(("Revealed about groups", format!("{}.", words.join("; "))));
         if let Some(published) = question.published_in_words() {
-            said.push(("Published", format!("{published}.")));
+            parts.push(("Published", format!("{published}.")));
         }
     }
     if !in_the_clear {
-        said.push(("Results go to", reveal_to(spec.reveal_to, names)));
+        parts.push(("Results go to", reveal_to(spec.reveal_to, names)));
     }
     if let Some(length) = spec.pad_to {
-        said.push((
+        parts.push((
             "Lengths",
             format!("hidden: every scanpath looks {length} letters long."),
         ));
     }
-    said
+    parts
 }
 
 /// The metric's name as people write it.
@@ -66,7 +66,7 @@ pub(crate) fn metric_name(metric: &Metric) -> &'static str {
     }
 }
 
-/// A side as people name it: its role, and its cohort's name where that says more.
+/// A side in words: its role, and its cohort's name if that says more.
 pub(crate) fn side(role: &str, names: &[String; 2]) -> String {
     let (words, name) = match role {
         "host" => ("the host", &names[0]),
@@ -149,7 +149,7 @@ fn metric(metric: &Metric, [first, second]: &[String; 2]) -> String {
             scale,
         } => (
             format!(
-                "ScanMatch on a grid of {} cells{}: the nearer two grid cells are, the more alike they are; {} or more cells apart, they are not alike at all; a gap adds {}. \
+                "ScanMatch on a grid of {} cells{}: the nearer two grid cells are, the more similar they are; {} or more cells apart, they are not similar; a gap adds {}. \
                  The score is normalised; the similarity is the score, limited to 0 to 1",
                 by(&grid.to_string()),
                 if *wrap {
@@ -318,7 +318,7 @@ mod tests {
             &Alphabet::letters(2).unwrap(),
         );
         let table = costs.unwrap();
-        let said = |substitution: Substitution| {
+        let describe = |substitution: Substitution| {
             let metric = Metric::NeedlemanWunsch {
                 substitution,
                 insert: 1.0,
@@ -327,18 +327,18 @@ mod tests {
             };
             super::metric(&metric, &names())
         };
-        let unit = said(Substitution::Unit { mismatch: 1.5 });
+        let unit = describe(Substitution::Unit { mismatch: 1.5 });
         assert!(unit.contains("a replacement costs 1.5"), "{unit}");
         assert!(unit.contains("only University has costs 1"), "{unit}");
         assert!(unit.contains("costs times 10"), "{unit}");
-        let grid = said(Substitution::Grid {
+        let grid = describe(Substitution::Grid {
             grid: Grid::default(),
             wrap: true,
             distance: Distance::Manhattan,
         });
         assert!(grid.contains("Manhattan distance"), "{grid}");
         assert!(grid.contains("7 × 7, joined left to right"), "{grid}");
-        let table = said(Substitution::Table { table });
+        let table = describe(Substitution::Table { table });
         assert!(table.contains("a table of 2 letters (SHA-256 "), "{table}");
         let scanmatch = Metric::ScanMatch {
             grid: Grid::default(),

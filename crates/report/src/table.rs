@@ -18,7 +18,8 @@ pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes at most `limit` rows, and gives the number of the others. Where the results are for the other side only, one line says so.
+/// Writes at most `limit` rows, and returns the number of the others. If the results are for the other side only, one
+/// line says so.
 ///
 /// One pass finds the widths of the columns and one writes the rows, so that millions of rows need no memory.
 pub fn write_first(outcome: &Outcome, limit: usize, out: &mut dyn Write) -> io::Result<usize> {
@@ -84,7 +85,7 @@ pub(crate) fn known(outcome: &Outcome) -> String {
 /// The end of the line in place of a table for the other side only.
 const WITHHELD: &str = "compared; the results are for the other side only";
 
-/// That the results are for the other side only.
+/// Says that the results are for the other side only.
 pub(crate) fn withheld(outcome: &Outcome) -> String {
     let pairs = counted(outcome.pairs, "pair");
     let were = if outcome.pairs == 1 { "was" } else { "were" };
@@ -146,7 +147,7 @@ fn fields(row: &ResultRow<'_>) -> Vec<String> {
     ids.into_iter().chain(values).collect()
 }
 
-/// The plan of a comparison of two cohorts on this machine in words, one part a line.
+/// The plan of a comparison of two cohorts on this machine, in words, one part per line.
 pub fn plan(spec: &Spec) -> String {
     let names = Outcome::UNNAMED.map(String::from);
     let mut text = String::from("plan:\n");
@@ -157,7 +158,7 @@ pub fn plan(spec: &Spec) -> String {
     text
 }
 
-/// What came out and what it cost: the number of pairs with the mean and range of their scores, time and traffic, and
+/// The results and their cost: the number of pairs with the mean and range of their scores, time and traffic, and
 /// what each side learned. Answers about groups are not in it.
 pub fn summary(outcome: &Outcome) -> String {
     let mut text = String::new();
@@ -219,7 +220,7 @@ fn results_line(outcome: &Outcome) -> String {
         let within = grouped(within.count() as u64);
         return format!("{pairs} by {metric}: {within} with a score of at {side} {threshold}");
     }
-    // A pair that is there in both directions may have two scores: both go into the mean.
+    // A pair that occurs in both directions may have two scores: both go into the mean.
     let others = outcome
         .results
         .iter()
@@ -251,8 +252,8 @@ fn first_of_several(outcome: &Outcome) -> String {
     }
 }
 
-/// The first value of every pair. In a cohort that is compared with itself a scanpath is left out as its own partner,
-/// and a pair that is there in both directions counts once.
+/// The first value of every pair. In a cohort that is compared with itself, a scanpath paired with itself is left
+/// out, and a pair that occurs in both directions counts once.
 fn distinct_pairs(outcome: &Outcome) -> impl Iterator<Item = Value> {
     let counts = |a: usize, b: usize| !outcome.one_cohort || a < b;
     let pairs = outcome.results.iter();

@@ -186,9 +186,9 @@ mod tests {
 
     #[test]
     fn error_bounds_are_rounded_up() {
-        let said = [0.0, 0.000_510_2, 0.000_79, 0.001, 0.015_51, 1.23, 123.0].map(error_bound);
+        let texts = [0.0, 0.000_510_2, 0.000_79, 0.001, 0.015_51, 1.23, 123.0].map(error_bound);
         assert_eq!(
-            said,
+            texts,
             ["0", "0.00052", "0.00079", "0.0010", "0.016", "1.3", "130"]
         );
     }

@@ -1,4 +1,4 @@
-//! Ids that want to steer a terminal, to look like others, or to be computed by a spreadsheet, in every format.
+//! Ids that would control a terminal, look like others, or be evaluated by a spreadsheet, in every format.
 
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 

@@ -168,9 +168,9 @@ fn the_preview_counts_the_remaining_rows() {
 fn withheld_results_are_not_reported_as_no_pairs() {
     let mut hidden = outcome();
     hidden.results.clear();
-    let said = "2 pairs were compared; the results are for the other side only";
-    assert_eq!(render_of(&hidden, table::write).trim_end(), said);
-    assert!(table::summary(&hidden).starts_with(said));
+    let message = "2 pairs were compared; the results are for the other side only";
+    assert_eq!(render_of(&hidden, table::write).trim_end(), message);
+    assert!(table::summary(&hidden).starts_with(message));
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn summaries_of_answers_about_groups_count_pairs_and_repeat_no_answer() {
     assert_eq!(render_of(&outcome, csv::write).trim_end(), header);
     outcome.answers = common::answers();
     let answer = table::answers(&outcome);
-    // As it is read from the state directory: nothing was computed now.
+    // As read from the state directory, where nothing is computed.
     outcome.cost = Cost::default();
     let summary = table::summary(&outcome);
     assert!(summary.starts_with("2 pairs by levenshtein\n"), "{summary}");
@@ -226,7 +226,7 @@ fn answers_about_groups_are_written_below_the_pairs() {
 }
 
 #[test]
-fn answers_about_groups_without_pairs_are_a_table_of_their_own() {
+fn answers_about_groups_have_their_own_table() {
     let mut outcome = outcome();
     outcome.results.clear();
     outcome.answers = common::every_answer();

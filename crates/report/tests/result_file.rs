@@ -1,4 +1,4 @@
-//! Result files read back: what was written comes again, and what is broken is refused with its place.
+//! Round trips of result files, and errors with line and column for broken ones.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
 mod common;
@@ -165,9 +165,12 @@ fn broken_json_is_refused_with_its_place() {
             "line",
         ),
     ] {
-        let said = refused(&text);
-        assert!(said.contains(expected), "{said}\nfor {text:.200}");
-        assert!(!said.contains('\u{1b}') && said.len() < 1000, "{said}");
+        let message = refused(&text);
+        assert!(message.contains(expected), "{message}\nfor {text:.200}");
+        assert!(
+            !message.contains('\u{1b}') && message.len() < 1000,
+            "{message}"
+        );
     }
 }
 
@@ -210,11 +213,11 @@ fn broken_csv_is_refused_with_its_place() {
             "line 2, column 3: this is neither true nor false",
         ),
     ] {
-        let said = refused(&text);
-        assert!(said.contains(expected), "{said}\nfor {text}");
+        let message = refused(&text);
+        assert!(message.contains(expected), "{message}\nfor {text}");
     }
-    let said = refused(b"a,b,stimulus,score,similarity\np,\xff\xfe,,1,\n");
-    assert_eq!(said, "line 2, column 2: this is not UTF-8 text");
+    let message = refused(b"a,b,stimulus,score,similarity\np,\xff\xfe,,1,\n");
+    assert_eq!(message, "line 2, column 2: this is not UTF-8 text");
 }
 
 /// Every prefix of a file, and every file with one byte changed, is read or refused; none panics.
@@ -287,19 +290,19 @@ fn broken_answers_are_refused_with_the_line_of_the_answer() {
         ("\"minimum\":5", "\"maximum\":5", "unknown field"),
     ] {
         assert!(whole.contains(from), "{from}");
-        let said = refused(whole.replacen(from, to, 1));
+        let message = refused(whole.replacen(from, to, 1));
         let place = format!("line {}, column", line_of(from));
         assert!(
-            said.contains(&place) && said.contains(words),
-            "{said} for {from}, {place}"
+            message.contains(&place) && message.contains(words),
+            "{message} for {from}, {place}"
         );
     }
     let mut many = outcome.clone();
     many.answers = vec![many.answers[0].clone(); 1025];
-    let said = refused(json(&many));
+    let message = refused(json(&many));
     let place = format!("line {}, column", 1025 + line_of("experts") - 1);
     assert!(
-        said.contains("1024") && said.starts_with(&place),
-        "{said} at {place}"
+        message.contains("1024") && message.starts_with(&place),
+        "{message} at {place}"
     );
 }

@@ -2,8 +2,8 @@
 
 use crate::{CrossMatrix, PairMatrix, StatisticsError};
 
-/// How often each participant was drawn. A pair of participants counts as often as the product says; a participant that was drawn
-/// twice is not paired with itself.
+/// How often each participant was drawn. A pair of participants has the product of both counts as its weight; a
+/// participant that was drawn twice is not paired with itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DrawCounts(Vec<u32>);
 

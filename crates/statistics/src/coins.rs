@@ -18,7 +18,7 @@ impl Coins {
         Self(seed)
     }
 
-    /// Coins of a number that a user chose. Different purposes get independent coins.
+    /// Coins from a number that a user chose. Different purposes get independent coins.
     pub fn of_number(number: u64, purpose: u64) -> Self {
         let mut seed = [0; 32];
         seed[..8].copy_from_slice(&number.to_le_bytes());

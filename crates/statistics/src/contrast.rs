@@ -22,7 +22,8 @@ pub struct TestResult {
     pub same: i64,
     /// The sum over all pairs.
     pub all: i64,
-    /// The sum over pairs with the same label, for each permutation. For numbers in the clear only: they are linear equations in the values.
+    /// The sum over pairs with the same label, for each permutation. Only a computation in the clear may keep them:
+    /// they are linear equations in the values.
     pub permuted: Vec<i64>,
     /// Sums that are this close count as equal, because values are rounded.
     pub tolerance: u64,
@@ -48,7 +49,8 @@ impl Contrast {
         self.different
     }
 
-    /// What a pair with the same label and one with different labels is multiplied with; the second is to be subtracted.
+    /// The factors of the sum over pairs with the same label and of the sum over pairs with different labels; the
+    /// second product is subtracted.
     pub fn coefficients(&self) -> [u64; 2] {
         let divisor = greatest_common_divisor(self.same, self.different);
         [self.different / divisor, self.same / divisor]

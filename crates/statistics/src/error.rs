@@ -33,7 +33,7 @@ pub enum StatisticsError {
         /// The number of the participant, from 0.
         participant: usize,
     },
-    /// A list has another length than what it is about.
+    /// A list does not have one entry for each item.
     #[error("there are {found} {what}, but {expected} are needed")]
     Length {
         /// What is listed.
@@ -43,7 +43,7 @@ pub enum StatisticsError {
         /// How many there must be.
         expected: usize,
     },
-    /// An index is beyond the end of what it points to.
+    /// An index is out of range.
     #[error("there is no {what} {index}")]
     Index {
         /// What it points to.
@@ -57,7 +57,7 @@ pub enum StatisticsError {
     /// All pairs of participants have the same group.
     #[error("all participants that are compared have the same group")]
     NoDifferentGroups,
-    /// A scanpath is compared with fewer scanpaths than are to vote.
+    /// A scanpath has fewer comparisons than there are votes.
     #[error("scanpath {query} was compared with {found} scanpaths, fewer than {k}")]
     TooFewReferences {
         /// The number of the scanpath, from 0.

@@ -5,7 +5,7 @@ use crate::StatisticsError;
 /// Sums stay below this in absolute value, so that a difference of two still fits into 64 bits.
 const LIMIT: u128 = 1 << 62;
 
-/// The most fractional bits that are of use: values come from numbers in double precision.
+/// The most useful fractional bits: values come from numbers in double precision.
 const MAX_FRACTION_BITS: u32 = 40;
 
 /// The fewest fractional bits: the error of a value is at most 2⁻²⁵.

@@ -1,19 +1,19 @@
-//! Permutation tests: are participants with the same label more alike?
+//! Permutation tests: are participants with the same label more similar?
 
 use crate::fixed_point::check_values;
 use crate::{Coins, Contrast, CrossMatrix, PairMatrix, StatisticsError, TestResult};
 
 /// A test over all pairs of participants of one set. Labels are permuted over all participants.
 ///
-/// With one label for each of two sites this is the test whether sites differ.
+/// With one label for each of two sites, it tests whether the sites differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabelTest {
     labels: Vec<usize>,
     contrast: Contrast,
 }
 
-/// A test over the pairs of participants of two sites. Labels are permuted within each site, so that a difference between sites is
-/// no difference between labels.
+/// A test over the pairs of participants of two sites. Labels are permuted within each site, so that a difference
+/// between sites does not count as one between labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CrossTest {
     labels: [Vec<usize>; 2],
@@ -185,7 +185,7 @@ fn check_labels(labels: &[usize], participants: usize) -> Result<(), StatisticsE
 mod tests {
     use super::*;
 
-    /// Participants 0 and 1 are alike, and so are 2, 3 and 4.
+    /// Participants 0 and 1 are similar, and so are 2, 3 and 4.
     fn clustered() -> PairMatrix {
         let value = |a: usize, b: usize| if (a < 2) == (b < 2) { 10 } else { 1 };
         let pairs = (0..5).flat_map(|a| (a + 1..5).map(move |b| value(a, b)));
@@ -256,7 +256,7 @@ mod tests {
         ));
     }
 
-    /// Shares add up to the sum of the values, whatever their size.
+    /// Shares of any size add up to the sum of the values.
     #[test]
     fn sums_of_shares_add_up() {
         let values = clustered();

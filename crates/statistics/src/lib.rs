@@ -6,14 +6,14 @@
 //!        └──────────────────────────────▶ sums, nearest scanpaths, histograms
 //! ```
 //!
-//! Everything is a sum or a comparison of 64-bit integers, so that two parties who hold only shares of the values can compute
-//! the same to the last digit. What such parties must agree on (permutations, coefficients, edges) is public here, and the
-//! functions whose names end in `wrapping` add modulo 2⁶⁴, as shares need it. All others check with [`check_sum`] that
-//! nothing can wrap.
+//! Everything is a sum or a comparison of 64-bit integers, so that two parties who hold only shares of the values can
+//! compute the same to the last digit. What such parties must agree on (permutations, coefficients, edges) is public
+//! here, and the functions whose names end in `wrapping` add modulo 2⁶⁴, as shares require. All others check with
+//! [`check_sum`] that nothing can wrap.
 //!
-//! A value is a real number divided by a public `unit`; larger values mean more alike. The score of a pair of participants is
-//! the sum over their pairs of scanpaths; where pairs of participants have different numbers of those, the caller divides each value by
-//! [`ParticipantPairs::count`] first.
+//! A value is a real number divided by a public `unit`; larger values mean more similar. The score of a pair of
+//! participants is the sum over their pairs of scanpaths; where pairs of participants have different numbers of those,
+//! the caller divides each value by [`ParticipantPairs::count`] first.
 
 mod bootstrap;
 mod coins;

@@ -10,7 +10,7 @@ pub struct CrossMatrix {
     values: Vec<i64>,
 }
 
-/// A number for each pair of two participants of one set, in whichever order.
+/// A number for each unordered pair of two participants of one set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PairMatrix {
     size: usize,

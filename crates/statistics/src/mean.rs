@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_belong_together_is_refused() {
+    fn mismatched_inputs_are_refused() {
         assert!(means_by_key(&[1], &[1], 1).is_err());
         assert!(means_by_key(&[1], &[], 1).is_err());
         assert!(mean(&[i64::MAX, 1]).is_err());

@@ -38,7 +38,7 @@ pub fn majority(votes: impl IntoIterator<Item = usize>, groups: usize) -> usize 
     best
 }
 
-/// How many scanpaths of each group were given each group.
+/// A confusion matrix: how many scanpaths of each group were assigned to each group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Confusion(Vec<Vec<u64>>);
 
@@ -73,7 +73,8 @@ impl Confusion {
         self.0.iter().flatten().sum()
     }
 
-    /// How many scanpaths the most frequent group has: so many answers are right if one always names that group.
+    /// How many scanpaths the most frequent group has, which is how many answers are right if one always names
+    /// that group.
     pub fn most_frequent(&self) -> u64 {
         let sizes = self.0.iter().map(|row| row.iter().sum());
         sizes.max().unwrap_or_default()
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_votes_the_first_group_wins() {
+    fn ties_go_to_the_first_group() {
         assert_eq!(majority([1, 2, 2, 1, 0], 3), 1);
         assert_eq!(majority([2, 2, 1], 3), 2);
         assert_eq!(majority([], 3), 0);

@@ -136,7 +136,7 @@ impl ParticipantPairs {
 }
 
 impl PooledPairs {
-    /// Sorts pairs of scanpaths of different participants, given by their indices in whichever order, by participants.
+    /// Sorts pairs of scanpaths of different participants, given by their indices in either order, by participants.
     pub fn new(
         participants: &Participants,
         pairs: impl IntoIterator<Item = (usize, usize)>,

@@ -18,7 +18,7 @@ const STEPS: [(&str, &str); 4] = [
     ("partner", "With a partner"),
 ];
 
-/// The page; everything that changes is put in by the script.
+/// The page; the script fills in everything that changes.
 pub(crate) async fn page() -> Response {
     typed("text/html; charset=utf-8", markup().into_string())
 }

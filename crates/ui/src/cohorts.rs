@@ -22,7 +22,7 @@ pub(crate) struct CohortState {
     /// The cohort file.
     pub(crate) bytes: Arc<[u8]>,
     pub(crate) cohort: Cohort,
-    /// What became of the rows of recordings; `None` for a cohort file.
+    /// What happened to the rows of recordings; `None` for a cohort file.
     pub(crate) summary: Option<Summary>,
     /// What was assumed about a cohort file.
     pub(crate) remarks: Vec<String>,

@@ -95,7 +95,7 @@ impl<F: Fn(Event) + Sync> EventSink for Sink<'_, F> {
 }
 
 impl App {
-    /// Starts a comparison on a thread of its own.
+    /// Starts a comparison on its own thread.
     pub(crate) fn start_comparison(self: &Arc<Self>) -> Result<(), Problem> {
         let job = {
             let mut workspace = lock(&self.workspace);
@@ -145,7 +145,7 @@ impl App {
         };
         match result {
             Ok(result) => workspace.result = Some(Arc::new(ResultState { notes, ..result })),
-            // Whoever cancels it knows; an earlier result stays.
+            // No message is needed: the user cancelled it. An earlier result stays.
             Err(_) if cancelled => {}
             Err(problem) => job.problem = Some(problem),
         }

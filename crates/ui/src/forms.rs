@@ -3,11 +3,8 @@
 use crate::words::Problem;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use veilpath::encode::{
-    CoordinateUnit, DetectionOptions, Detector, DrawnArea, DrawnOutline, EncodeField,
-    EncodeOptions, EventChoice, Eye, LetterOptions, NameTemplate, Outside, Placing, ReadOptions,
-    RowChoice, RunOptions, TimeUnit,
-};
+use veilpath::Choice;
+use veilpath::encode::{CoordinateUnit, DetectionOptions, DrawnArea, DrawnOutline, EncodeField, EncodeOptions, EventChoice, LetterOptions, NameTemplate, Placing, ReadOptions, RunOptions};
 
 /// What the files do not say.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -92,12 +89,12 @@ impl ReadForm {
             screen: size(&self.screen, Field::Screen)?,
             screen_cm: size(&self.screen_cm, Field::ScreenCm)?,
             distance_cm: number(&self.distance, Field::Distance)?,
-            units: choice(&self.units, &UNITS, Field::Units)?,
-            time_unit: choice(&self.time_unit, &TIMES, Field::TimeUnit)?,
+            units: choice(&self.units, Field::Units)?,
+            time_unit: choice(&self.time_unit, Field::TimeUnit)?,
             flip_y: self.flip_y,
             rate_hz: number(&self.rate, Field::Rate)?,
-            eye: choice(&self.eye, &EYES, Field::Eye)?.unwrap_or_default(),
-            rows: choice(&self.rows, &ROWS, Field::Rows)?.unwrap_or_default(),
+            eye: choice(&self.eye, Field::Eye)?.unwrap_or_default(),
+            rows: choice(&self.rows, Field::Rows)?.unwrap_or_default(),
             events: text(&self.events).map(|words| events(&words)),
             participant: text(&self.participant),
             stimulus: text(&self.stimulus),
@@ -150,9 +147,9 @@ impl LetterForm {
         };
         Ok(LetterOptions {
             placing,
-            outside: choice(&self.outside, &OUTSIDE, Field::Grid)?.unwrap_or_default(),
+            outside: choice(&self.outside, Field::Grid)?.unwrap_or_default(),
             detection: DetectionOptions {
-                detector: choice(&self.detect, &DETECTORS, Field::Detect)?.unwrap_or_default(),
+                detector: choice(&self.detect, Field::Detect)?.unwrap_or_default(),
                 velocity: length(&self.velocity, detection.velocity, Field::Velocity)?,
                 dispersion: length(&self.dispersion, detection.dispersion, Field::Dispersion)?,
                 min_duration_ms: min_duration.unwrap_or(detection.min_duration_ms),
@@ -217,55 +214,18 @@ impl LetterForm {
     }
 }
 
-const UNITS: [(&str, CoordinateUnit); 8] = [
-    ("px", CoordinateUnit::Pixels),
-    ("px-centre", CoordinateUnit::CentredPixels),
-    ("fraction", CoordinateUnit::Fraction),
-    ("percent", CoordinateUnit::Percent),
-    ("norm", CoordinateUnit::Centred),
-    ("height", CoordinateUnit::ScreenHeights),
-    ("deg", CoordinateUnit::VisualAngle),
-    ("lonlat", CoordinateUnit::LonLat),
-];
-
-const TIMES: [(&str, TimeUnit); 4] = [
-    ("s", TimeUnit::Seconds),
-    ("ms", TimeUnit::Milliseconds),
-    ("us", TimeUnit::Microseconds),
-    ("ns", TimeUnit::Nanoseconds),
-];
-
-const EYES: [(&str, Eye); 2] = [("left", Eye::Left), ("right", Eye::Right)];
-
-const ROWS: [(&str, RowChoice); 2] = [
-    ("fixations", RowChoice::Fixations),
-    ("samples", RowChoice::Samples),
-];
-
-const OUTSIDE: [(&str, Outside); 2] = [("drop", Outside::Drop), ("clamp", Outside::Clamp)];
-
-const DETECTORS: [(&str, Detector); 3] = [
-    ("runs", Detector::Runs),
-    ("ivt", Detector::Ivt),
-    ("idt", Detector::Idt),
-];
-
 /// The units of coordinates, with their names for people.
 pub(crate) fn unit_names() -> Vec<(&'static str, &'static str)> {
-    UNITS.map(|(name, unit)| (name, unit.name())).to_vec()
+    let units = CoordinateUnit::CHOICES.iter();
+    units.map(|(name, unit)| (*name, unit.name())).collect()
 }
 
-fn choice<T: Copy>(
-    text: &str,
-    known: &[(&str, T)],
-    field: EncodeField,
-) -> Result<Option<T>, Problem> {
+fn choice<T: Choice>(text: &str, field: EncodeField) -> Result<Option<T>, Problem> {
     if text.is_empty() {
         return Ok(None);
     }
-    let found = known.iter().find(|(name, _)| *name == text);
-    let problem = || wrong("this choice is unknown", field);
-    found.map(|(_, value)| Some(*value)).ok_or_else(problem)
+    let found = T::named(text).map(Some);
+    found.map_err(|_| wrong("this choice is unknown", field))
 }
 
 fn number(text: &str, field: EncodeField) -> Result<Option<f64>, Problem> {

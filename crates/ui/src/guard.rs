@@ -1,8 +1,8 @@
-//! Who may ask, and what every answer says to the browser.
+//! Which requests are allowed, and the security headers of every response.
 //!
-//! Any page in the same browser can send requests to the loopback network, and any program of this machine can, too. So the server
-//! answers only those who know its token. The token is in the address that the terminal shows; it is exchanged for a cookie that
-//! scripts cannot read and that no other site's requests carry.
+//! Any page in the same browser can send requests to the loopback network, and any program of this machine can, too. So
+//! the server answers only requests with its token. The token is in the address that the terminal shows; it is
+//! exchanged for a cookie that scripts cannot read and that no other site's requests carry.
 
 use crate::routes::limit;
 use crate::{App, ServerError};
@@ -70,7 +70,7 @@ impl Guard {
         ["127.0.0.1", "localhost"].map(|name| format!("{name}:{}", self.port))
     }
 
-    /// A name that resolves to this machine by somebody else's choice (DNS rebinding) is not one of these.
+    /// Names that somebody else made resolve to this machine (DNS rebinding) are rejected.
     fn is_own_host(&self, headers: &HeaderMap) -> bool {
         let host = single(headers, &HOST);
         host.is_some_and(|host| self.hosts().iter().any(|own| own == host))
@@ -107,7 +107,7 @@ impl Guard {
         values.any(|value| is_equal(value, &self.cookie))
     }
 
-    /// Cookies do not know ports: two servers on one machine need two names.
+    /// Cookies ignore ports: two servers on one machine need two names.
     fn cookie_name(&self) -> String {
         format!("veilpath-{}", self.port)
     }
@@ -127,9 +127,9 @@ impl Guard {
         is_launch || is_equal(token, &self.token)
     }
 
-    /// Exchanges the token for the cookie, and takes it out of the address. A redirection would not do: a browser that comes from
-    /// another page does not send the cookie along with it.
-    fn welcome(&self) -> Response {
+    /// Exchanges the token for the cookie, and takes it out of the address. A redirect would not work: a browser that
+    /// comes from another page does not send the cookie with it.
+    fn exchange_token(&self) -> Response {
         let cookie = format!(
             "{}={}; Path=/; HttpOnly; SameSite=Strict",
             self.cookie_name(),
@@ -159,7 +159,7 @@ pub(crate) async fn check(
             "this host name is not the page's own",
         )
     } else if request.uri().path() == "/" && guard.has_token(request.uri()) {
-        guard.welcome()
+        guard.exchange_token()
     } else if !guard.is_own_origin(method, headers) {
         refused(
             StatusCode::FORBIDDEN,
@@ -181,7 +181,7 @@ pub(crate) async fn check(
     protected(answer, false)
 }
 
-/// The same answer with the headers that bind the browser.
+/// The same response with the security headers.
 fn protected(mut answer: Response, is_report: bool) -> Response {
     let policy = if is_report { REPORT_POLICY } else { POLICY };
     let headers = answer.headers_mut();
@@ -215,7 +215,7 @@ fn refused(status: StatusCode, reason: &'static str) -> Response {
         .into_response()
 }
 
-/// The bytes that a request says it has; one that does not say so is stopped at the limit.
+/// The length that a request declares; one that declares none is cut off at the limit.
 fn announced_bytes(headers: &HeaderMap) -> u64 {
     let length = single(headers, &CONTENT_LENGTH);
     length.and_then(|it| it.parse().ok()).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Events for all open pages, and when the server may end.
+//! Events for all open pages, and when the server may stop.
 
 use crate::IdleTimeouts;
 use axum::response::sse::Event;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// Events that may wait for a page; one that is further behind has to load the state again.
+/// Events that may wait for a page; one that is further behind must load the state again.
 const MAX_WAITING: usize = 256;
 
 /// How often the end is considered.
@@ -75,7 +75,7 @@ impl Hub {
         self.quit.notify_one();
     }
 
-    /// Waits until the user has ended the server, or until no page is open and nothing is left to do.
+    /// Waits until the user stops the server, or until no page is open and nothing is left to do.
     pub(crate) async fn ended(&self, is_needed: impl Fn() -> bool) {
         loop {
             let wait = tokio::time::timeout(CHECK_INTERVAL, self.quit.notified());

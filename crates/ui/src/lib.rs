@@ -1,12 +1,12 @@
 //! Veilpath in a browser, on the user's own machine.
 //!
-//! [`Server`] answers one page on the loopback network: files are dropped there, encoded with a picture, compared on this machine
-//! or with a partner. It is a front end of the crate `veilpath`, which does the work.
+//! [`Server`] serves one page on the loopback network, where users drop files, see them encoded, and compare them on
+//! this machine or with a partner. It is a front end of the crate `veilpath`, which does the work.
 //!
 //! | file | part |
 //! |---|---|
-//! | `guard` | who may ask: token, cookie, `Host`, `Origin`, headers of every answer |
-//! | `routes`, `assets` | what can be asked for |
+//! | `guard` | which requests are allowed: token, cookie, `Host`, `Origin`, headers of every response |
+//! | `routes`, `assets` | the routes, and the files of the page |
 //! | `workspace`, `files` | what the user has given so far |
 //! | `forms`, `commands` | boxes of the page as options, and as the command that does the same |
 //! | `cohorts`, `picture` | encoding, and the points of a picture |
@@ -98,7 +98,7 @@ pub enum ServerError {
     /// The server failed.
     #[error("the server failed: {0}")]
     Failed(std::io::Error),
-    /// The operating system gave no random numbers.
+    /// The operating system provided no random numbers.
     #[error("the operating system provides no random numbers for the token")]
     NoRandomness,
 }
@@ -159,7 +159,7 @@ impl Server {
         self.app.guard.launch_url()
     }
 
-    /// Answers requests until the page is closed and nothing runs any more.
+    /// Answers requests until the page is closed and no job is running.
     pub fn run(self) -> Result<(), ServerError> {
         let Self {
             runtime,
@@ -172,7 +172,7 @@ impl Server {
             let stop = async move {
                 ended.hub.ended(|| lock(&ended.workspace).is_needed()).await;
             };
-            // Pages keep a connection open for events, so that a graceful end would wait for them.
+            // Pages keep a connection open for events, so a graceful shutdown would wait for them.
             let served = runtime.spawn(async move { axum::serve(listener, router).await });
             let handle = served.abort_handle();
             runtime.spawn(async move {

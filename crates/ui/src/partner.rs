@@ -89,7 +89,7 @@ impl PartnerForm {
 }
 
 impl Workspace {
-    /// The identity, which is created if it is not there yet.
+    /// The identity, which is created if there is none yet.
     pub(crate) fn identity(&self) -> Result<Identity, Problem> {
         let path = identity_file(self.identity.as_deref())?;
         let (identity, _) = Identity::load_or_create(&path).map_err(veilpath::Error::from)?;
@@ -159,7 +159,7 @@ impl App {
         }))
     }
 
-    /// What a fingerprint is in words, to compare it by phone.
+    /// A fingerprint in words, to compare it by phone.
     pub(crate) fn words(&self, fingerprint: &str) -> Result<Value, Problem> {
         let form = PartnerForm {
             peer: fingerprint.into(),

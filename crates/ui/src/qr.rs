@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use qrcodegen::{QrCode, QrCodeEcc};
 
-/// White modules around the code, as its standard asks for.
+/// White modules around the code, as its standard requires.
 const BORDER: i32 = 4;
 
 /// The code as SVG; empty if the text is too long for one.

@@ -142,7 +142,7 @@ async fn remove_file(State(app): Shared, Path(id): Path<u64>) -> Answer {
     blocking(&app, move |app| {
         let mut workspace = lock(&app.workspace);
         workspace.files.retain(|file| file.id != id);
-        // What was said about recordings that are gone would be wrong for others, and no box shows it.
+        // Options for removed recordings would be wrong for others, and no box shows them any more.
         let is_gaze = |kind: &FileKind| matches!(kind, FileKind::Gaze(_) | FileKind::Unknown);
         if !workspace.files.iter().any(|file| is_gaze(&file.kind)) {
             workspace.read = ReadForm::default();

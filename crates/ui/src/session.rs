@@ -69,8 +69,8 @@ impl SessionState {
         self.control.is_some()
     }
 
-    /// What was approved is no longer what would be computed, so that the next session asks again. Pairs that were computed
-    /// stay known.
+    /// What was approved is no longer what would be computed, so the next session asks again. Results of computed pairs
+    /// are kept.
     pub(crate) fn needs_approval(&mut self) {
         if self.is_running() {
             self.is_outdated = true;
@@ -206,7 +206,7 @@ impl App {
         Ok(())
     }
 
-    /// Forgets a session that has ended, for another one.
+    /// Forgets a session that has ended, so that another can start.
     pub(crate) fn reset(&self) -> Result<(), Problem> {
         let mut workspace = lock(&self.workspace);
         if workspace.session.is_running() {
@@ -304,7 +304,8 @@ impl App {
             }
             Err(error) => {
                 session.phase = Phase::Failed;
-                // Only what the network ends can go on, and only as it was approved.
+                // A session can be resumed only if the network ended it, and only as it was
+                // approved.
                 session.can_resume &= !session.is_outdated;
                 session.can_resume &= matches!(error, Error::Interrupted { .. })
                     || matches!(error, Error::Session(SessionError::Network(_)));

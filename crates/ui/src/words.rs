@@ -1,4 +1,4 @@
-//! Errors for people: what happened, what to do, and which box is about it.
+//! Errors for people: what happened, what to do, and which box it concerns.
 
 use serde::Serialize;
 use veilpath::encode::EncodeField;

@@ -1,5 +1,5 @@
-//! What the user has given so far. All of it is gone when the server ends, except identities, journals and records, which are
-//! where the command line keeps them.
+//! What the user has provided so far. All of it is lost when the server stops, except identities, journals and records,
+//! which are where the command line keeps them.
 
 use crate::cohorts::CohortState;
 use crate::comparison::CompareForm;
@@ -23,7 +23,7 @@ const MAX_SHOWN: usize = 60;
 /// Letters of a scanpath that are shown.
 const MAX_LETTERS: usize = 400;
 
-/// How long what no page has shown yet is kept.
+/// How long a result that no page has shown yet is kept.
 const KEEP_UNSEEN: Duration = Duration::from_secs(24 * 3600);
 
 /// The state of the page.
@@ -35,7 +35,7 @@ pub(crate) struct Workspace {
     pub(crate) files: Vec<StoredFile>,
     pub(crate) read: ReadForm,
     pub(crate) letters: LetterForm,
-    /// Counts changes of files and options, so that an encoding that was overtaken is dropped.
+    /// Counts changes of files and options, so that an outdated encoding is dropped.
     pub(crate) generation: u64,
     pub(crate) cohorts: [Option<Arc<CohortState>>; 2],
     pub(crate) traces: [Option<Arc<Trace>>; 2],
@@ -86,7 +86,8 @@ impl Workspace {
         }
     }
 
-    /// Whether the program must go on without a page: something runs, or its result has not been shown.
+    /// Whether the program must keep running without a page: a job is running, or its result has not
+    /// been shown.
     pub(crate) fn is_needed(&self) -> bool {
         let is_kept = |ended: Instant| ended.elapsed() < KEEP_UNSEEN;
         self.is_busy() || self.unseen.is_some_and(is_kept)

@@ -82,7 +82,7 @@ fn explain(head: &Head, error: ReadError) -> Error {
             file: head.name.clone(),
             found,
         },
-        // A spreadsheet or an archive, whatever its name.
+        // A spreadsheet or an archive.
         None if head.binary => explain_unknown(head).into(),
         None => error.into(),
     }
@@ -93,7 +93,7 @@ pub fn decode_cohort(file: &RawCohort, events: &dyn EventSink) -> Result<Cohort,
     decode_in(file, file.alphabet(None), None, events)
 }
 
-/// What a file is that was mistaken for a cohort.
+/// The kind of a file that was mistaken for a cohort.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OtherFile {
     /// Results of a comparison.

@@ -365,7 +365,7 @@ pub enum Fault {
 }
 
 impl Error {
-    /// The error, or that the job was cancelled, if it was: whatever failed then failed because of that.
+    /// The error, or `Cancelled` if the job was cancelled: that is why it failed.
     pub(crate) fn or_cancelled(self, events: &dyn EventSink) -> Self {
         match events.cancel_token().is_cancelled() {
             true => Error::Cancelled,

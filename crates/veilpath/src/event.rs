@@ -57,7 +57,7 @@ pub enum Note {
         /// Of how many.
         scanpaths: usize,
     },
-    /// A threshold that no distance but 0 is within.
+    /// A threshold that only a distance of 0 meets.
     EqualityThreshold {
         /// The threshold.
         threshold: Threshold,

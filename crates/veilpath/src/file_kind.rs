@@ -1,4 +1,4 @@
-//! What a file is that somebody gave to this program without saying so.
+//! Recognises what kind of file the user has provided.
 
 use crate::cohort::other_file;
 use crate::report::Image;
@@ -21,7 +21,7 @@ pub enum FileKind {
     Invitation,
     /// Metadata of BIDS recordings, which [`Input::with_companions`] takes.
     Metadata,
-    /// A table that may be gaze; somebody has to say what its columns are.
+    /// A table that may be gaze; the user must say what its columns are.
     Unknown,
 }
 

@@ -1,4 +1,4 @@
-//! A job on a thread of its own, for front ends that stay responsive meanwhile.
+//! A job on its own thread, for front ends that must stay responsive.
 
 use crate::{Error, Event, EventSink, PeerEvent, Progress, SessionEvent};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use veilpath_protocol::CancelToken;
 
-/// A job that runs on a thread of its own. Its events are collected until somebody takes them; of its progress only the last
+/// A job that runs on its own thread. Its events are collected until somebody takes them; of its progress only the last
 /// state is kept. Dropping it cancels the job, and does not wait for it.
 pub struct Job<T> {
     events: Receiver<Event>,

@@ -160,8 +160,8 @@ impl LocalCohort {
         Ok((cohort, spec))
     }
 
-    /// Refuses an alphabet in which some scanpath might not be readable, whatever this side's scanpaths are: the other side
-    /// chooses its own alphabet, and whether a cohort can be read in it would tell which letters occur.
+    /// Rejects an alphabet in which some scanpath might not be readable, regardless of this side's scanpaths: the other
+    /// side chooses its own alphabet, and whether a cohort can be read in it would tell which letters occur.
     fn refuse_fewer_letters(&self, agreed: Alphabet) -> Result<(), Error> {
         let own = self.own_alphabet;
         let same_cells = agreed.notation() == own.notation() && agreed.modulus() == own.modulus();

@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_is_refused() {
+    fn unknown_values_are_refused() {
         let change = |change: fn(&mut NamedPlan)| {
             let mut plan = NamedPlan::default();
             change(&mut plan);

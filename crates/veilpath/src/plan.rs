@@ -110,7 +110,7 @@ impl PlanOptions {
         self.refuse_longer_than_padding(cohort, file)
     }
 
-    /// Notes that the metric and the threshold are asked for something that the user may not expect.
+    /// Notes effects of the metric and the threshold that the user may not expect.
     pub(crate) fn note_surprises(
         &self,
         metric: &Metric,

@@ -1,4 +1,4 @@
-//! The document for a data protection officer: what a plan computes, who learns what, and what holds it in bounds.
+//! The document for a data protection officer: what a plan computes, who learns what, and what limits it.
 
 mod metric;
 
@@ -10,7 +10,7 @@ use veilpath_session::{AnswerKind, Fingerprint, ScanpathLimit};
 /// The start of the document's title, by which an old one is recognised.
 pub(crate) const TITLE: &str = "Comparing eye movements with";
 
-/// What stands where nobody has written anything.
+/// A placeholder for missing text.
 const BLANK: &str = "(to be filled in)";
 
 /// A plan, as the document describes it.

@@ -82,8 +82,8 @@ pub fn score_matrix(
     })
 }
 
-/// The participants of both sides with pairs that count, in the order of the cohorts. So the matrix of one cohort has the same
-/// order on both sides, whichever pairs come first.
+/// The participants of both sides with pairs that count, in the order of the cohorts. So the matrix of one cohort has
+/// the same order on both sides.
 fn order(result: &ResultFile, pairs: &HashMap<[usize; 2], (f64, f64)>) -> [Vec<usize>; 2] {
     let in_use = |side: usize| -> HashSet<usize> { pairs.keys().map(|pair| pair[side]).collect() };
     let of_side = |side: usize, ids: &[String]| -> Vec<usize> {

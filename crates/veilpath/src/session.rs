@@ -145,7 +145,7 @@ impl<'a> Side<'a> {
         })
     }
 
-    /// For one peer: everything that can be refused before anybody connects has been.
+    /// For one peer, after all checks that need no connection.
     fn prepared(
         options: &'a SessionOptions,
         role: Role,

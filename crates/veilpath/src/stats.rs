@@ -117,7 +117,7 @@ pub fn statistics(
 struct Samples<'a> {
     /// The result that questions about groups are about.
     main: &'a Sample<'a>,
-    /// The results within each site, where they are there.
+    /// The results within each site, if they were given.
     within: Option<[&'a Sample<'a>; 2]>,
     groups: Option<GroupNames>,
 }

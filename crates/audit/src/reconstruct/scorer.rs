@@ -10,7 +10,7 @@ const FAR: i64 = 1 << 50;
 #[derive(Clone, Debug)]
 pub(super) struct Scorer {
     pub(super) letters: usize,
-    /// A measure that is no alignment: every result is computed anew.
+    /// A measure that is not an alignment: every result is computed from scratch.
     other: Option<Comparison>,
     /// To be minimised: costs, or negated scores.
     pairs: Vec<i64>,
@@ -65,7 +65,7 @@ impl Scorer {
         }
     }
 
-    /// Whether a larger result means more alike, so that its negative is minimised.
+    /// Whether a larger result means more similar, so that its negative is minimised.
     pub(super) fn is_maximised(&self) -> bool {
         let other = self.other.as_ref();
         self.local || other.is_some_and(|it| matches!(it.model(), Model::Recurrence(_)))
@@ -166,7 +166,7 @@ impl Scorer {
         }
     }
 
-    /// The raw result for every letter at this position, with the others as they are.
+    /// The raw result for every letter at this position, with the others unchanged.
     pub(super) fn each_letter(
         &self,
         query: &[u16],
@@ -247,7 +247,7 @@ pub(super) struct Alignment {
     candidate: Vec<u16>,
 }
 
-/// How far one letter can move the raw result of a measure that is no alignment.
+/// How far one letter can change the raw result of a measure that is not an alignment.
 fn largest_change(model: &Model, letters: usize) -> i64 {
     let all = || (0..letters).flat_map(|a| (0..letters).map(move |b| (letter(a), letter(b))));
     match model {

@@ -22,7 +22,7 @@ const COOLING: f64 = 0.08;
 const ATTEMPTS: u32 = 3;
 
 /// Letters that trade places between two passes.
-const TRADES: usize = 6;
+const MOVES: usize = 6;
 
 /// The most segments of a query.
 const SEGMENTS: usize = 3;
@@ -202,7 +202,7 @@ impl<R: Rng> Search<'_, R> {
             let progress = sweep as f64 / sweeps.saturating_sub(1).max(1) as f64;
             let temperature = HOT * COOLING.powf(progress);
             if sweep > 0 {
-                self.trade(member, temperature);
+                self.move_letters(member, temperature);
                 for (query, alignment) in self.queries.iter().zip(&mut alignments) {
                     scorer.back(&query.letters, member, alignment);
                 }
@@ -245,9 +245,9 @@ impl<R: Rng> Search<'_, R> {
     }
 
     /// Moves letters to other positions.
-    fn trade(&mut self, member: &mut [u16], temperature: f64) {
+    fn move_letters(&mut self, member: &mut [u16], temperature: f64) {
         let mut energy = self.energy(member);
-        for _ in 0..TRADES {
+        for _ in 0..MOVES {
             let (one, other) = (self.below(member.len()), self.below(member.len()));
             if one == other {
                 continue;

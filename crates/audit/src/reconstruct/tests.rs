@@ -93,7 +93,7 @@ fn a_hidden_length_costs_one_comparison() {
 }
 
 #[test]
-fn unit_costs_with_any_gap_are_attacked_alike() {
+fn attacks_on_unit_costs_work_for_any_gap() {
     for gap in [0.75, 1.0, 2.0, 50.0] {
         let metric = needleman_wunsch(Substitution::Unit { mismatch: 1.0 }, gap);
         let found = counts(Attack::Insertion, &metric, Reveal::Score, (15, 12), 5);
@@ -141,7 +141,7 @@ fn the_default_limit_is_at_most_half_of_the_strongest_attack() {
             check(&metric, Reveal::Score, length);
         }
     }
-    // Results of these are computed anew for every letter that is tried.
+    // Results of these are computed from scratch for every letter that is tried.
     let measures = [
         Metric::SequenceScore,
         Metric::Frechet(Frechet { points }),

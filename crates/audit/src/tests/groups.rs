@@ -1,6 +1,6 @@
 //! The distinguisher of answers about groups finds flaws, and nothing without one.
 
-use crate::groups::{Flaw, View, look, look_with};
+use crate::groups::{Flaw, View, observe, observe_with};
 use veilpath_protocol::{Engine, GroupQuestion};
 
 /// 255 ± 23 for bytes with the same distribution.
@@ -26,7 +26,7 @@ fn inputs_with_the_same_answer_are_not_distinguished() {
         .into_iter()
         .chain([(Engine::Garbled, GroupQuestion::Groups { published: false })])
     {
-        for side in look(engine, question, 16, 3).unwrap() {
+        for side in observe(engine, question, 16, 3).unwrap() {
             let case = format!("{question} by {engine:?}, seen by {}", side.seen.seen_by);
             assert!(side.seen.same_lengths, "{case}");
             assert!(side.seen.bytes > 0, "{case}");
@@ -71,7 +71,7 @@ fn numbers_without_masks_are_found() {
         [(&halves_without_mask, true), (&shares_without_mask, false)];
     let question = GroupQuestion::Groups { published: false };
     for (flaw, distinguishes) in flaws {
-        for side in look_with(Engine::Shares, question, 40, 3, flaw).unwrap() {
+        for side in observe_with(Engine::Shares, question, 40, 3, flaw).unwrap() {
             let seen = &side.seen;
             let always = seen.distinguished == 1.0;
             assert_eq!(always, distinguishes, "{}", seen.seen_by);

@@ -1,4 +1,4 @@
-//! Whether the audit detects what hardened masks reveal, whatever the range of their multipliers.
+//! Whether the audit detects what hardened masks reveal, for any range of their multipliers.
 
 use super::{absolute, known};
 use crate::clue::{Clue, Feature};
@@ -65,7 +65,7 @@ fn likelihoods_agree_for_long_and_short_multipliers() {
 
 #[test]
 fn hardened_masks_with_a_floor_reveal_little_beyond_the_sign() {
-    let clue = |differences: [i128; 3]| Clue::Apart {
+    let clue = |differences: [i128; 3]| Clue::Hardened {
         differences: differences.map(seen),
         factors: Factors::between(50, 120),
     };
@@ -109,7 +109,7 @@ fn clues(
                 let rho = rng.random_range(f64::from(floor)..f64::from(top)).exp2() as i128;
                 seen(rho * (value(one) - value(other)) + rng.random_range(0..rho))
             });
-            column.push(Clue::Apart {
+            column.push(Clue::Hardened {
                 differences,
                 factors: Factors::between(floor, top),
             });

@@ -38,7 +38,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     let engine = args.engine.with(&PaillierArgs::default())?;
     let output = args.output.check(&[])?;
     let demo = Demo::new(engine)?;
-    introduce(&demo);
+    print_introduction(&demo);
     messages::detail(&table::plan(&demo.planned.spec));
     let bar = Bar::cells();
     let outcome = veilpath::compare(&demo.planned, CompareOptions::default(), &bar)?;
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn introduce(demo: &Demo) {
+fn print_introduction(demo: &Demo) {
     let [clinic, university] = demo.scanpaths;
     let (a, b) = (&demo.planned.a.entries, &demo.planned.b.entries);
     let part = if demo.is_complete() {

@@ -50,11 +50,11 @@ fn write_page(command: &Command, out: &mut dyn Write) -> io::Result<()> {
         .source(concat!("veilpath ", env!("CARGO_PKG_VERSION")))
         .manual("Veilpath Manual")
         .render(&mut roff)?;
-    out.write_all(laid_out(&String::from_utf8_lossy(&roff)).as_bytes())
+    out.write_all(format_sections(&String::from_utf8_lossy(&roff)).as_bytes())
 }
 
 /// Names the sections of the text after the options, separates paragraphs, and keeps the line breaks of indented lines.
-fn laid_out(roff: &str) -> String {
+fn format_sections(roff: &str) -> String {
     let mut page = String::new();
     let mut lines = roff.lines().peekable();
     let (mut in_examples, mut is_verbatim) = (false, false);
@@ -86,13 +86,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn examples_and_notes_are_sections_of_their_own() {
+    fn examples_and_notes_are_separate_sections() {
         let roff =
             ".SH EXTRA\nExamples:\n  one two\n  three\n\nA note.\n\nAnother.\n.SH VERSION\n1";
         assert_eq!(
-            laid_out(roff),
+            format_sections(roff),
             ".SH EXAMPLES\n.nf\n  one two\n  three\n.fi\n.SH NOTES\nA note.\n.PP\nAnother.\n.SH VERSION\n1\n"
         );
-        assert_eq!(laid_out(".SH EXTRA\nA note."), ".SH NOTES\nA note.\n");
+        assert_eq!(
+            format_sections(".SH EXTRA\nA note."),
+            ".SH NOTES\nA note.\n"
+        );
     }
 }

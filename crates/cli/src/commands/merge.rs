@@ -1,4 +1,4 @@
-//! `veilpath merge`: puts the results of tiles together.
+//! `veilpath merge`: merges the results of tiles.
 
 use crate::failure::Failure;
 use crate::messages;

@@ -63,7 +63,7 @@ enum Action {
     /// Describe a plan under a policy on two pages, for a data protection officer
     #[command(after_help = DOCUMENT_HELP)]
     Document(DocumentArgs),
-    /// Take participants who have withdrawn their consent out of later answers about groups
+    /// Exclude participants who have withdrawn their consent from later answers about groups
     #[command(after_help = WITHDRAW_HELP)]
     Withdraw(WithdrawArgs),
 }

@@ -62,7 +62,7 @@ fn serve(args: &ServeArgs<'_>, log: &SessionLog) -> Result<(), Failure> {
     let sessions = usize::try_from(args.sessions).unwrap_or(usize::MAX);
     let served = veilpath::serve(args.address, &peers, sessions, &ready.options, log, &save)?;
     to_stdout(|out| write_peers(&served, results.as_ref(), out))?;
-    conclude(&served, log)
+    report_peers(&served, log)
 }
 
 /// The peers on the command line and in the list.
@@ -100,7 +100,7 @@ fn result_folder(
 }
 
 /// Reports how many peers have finished, and returns the most serious failure of all peers.
-fn conclude(served: &[ServedPeer], log: &SessionLog) -> Result<(), Failure> {
+fn report_peers(served: &[ServedPeer], log: &SessionLog) -> Result<(), Failure> {
     let finished = served.iter().filter(|peer| peer.is_finished()).count();
     log.served(finished, served.len());
     let Some(most_serious) = served.iter().filter_map(ServedPeer::fault).min() else {

@@ -85,7 +85,7 @@ pub(crate) struct StatsArgs {
     output: OutputArgs,
 }
 
-/// More permutations or draws than anybody needs take hours.
+/// More than anybody needs: this many permutations or draws take hours.
 const MAX_ROUNDS: u64 = 10_000_000;
 
 /// Several questions of one argument.

@@ -56,7 +56,7 @@ pub(crate) fn run(args: &UiArgs) -> Result<(), Failure> {
         writeln!(out, "{url}")?;
         out.flush()
     });
-    // Whoever starts it from a desktop does not read what it prints.
+    // A user who starts it from a desktop does not see what it prints.
     match printed {
         Err(Failure::BrokenPipe) | Ok(()) => {}
         Err(failure) => return Err(failure),
@@ -90,7 +90,7 @@ fn open(url: &str) -> bool {
     match quiet.spawn() {
         Err(_) => false,
         Ok(mut opener) => {
-            // It ends at once, or with the browser; nobody waits for it.
+            // It ends immediately, or with the browser; nothing waits for it.
             std::thread::spawn(move || opener.wait());
             true
         }

@@ -9,14 +9,14 @@ pub(crate) fn read_error(error: &ReadError) -> String {
         .fields
         .iter()
         .map(|field| match (field, &error.places) {
-            (EncodeField::PlaceColumns, Some(places)) => naming(&places.0, &places.1),
+            (EncodeField::PlaceColumns, Some(places)) => columns_flag(&places.0, &places.1),
             (field, _) => example(*field).to_string(),
         });
     followed_by_flags(&error.to_string(), flags)
 }
 
 /// The flag that names the columns of the coordinates, quoted for a shell where that is necessary.
-fn naming(x: &str, y: &str) -> String {
+fn columns_flag(x: &str, y: &str) -> String {
     let value = format!("x={x},y={y}");
     let is_plain = |sign: char| sign.is_alphanumeric() || "=,_.-/".contains(sign);
     match value.chars().all(is_plain) {
@@ -25,7 +25,8 @@ fn naming(x: &str, y: &str) -> String {
     }
 }
 
-/// The same for a cohort file that another command than `encode` reads: it has few of `encode`'s flags.
+/// The same for a cohort file that a command other than `encode` reads, which has few of `encode`'s
+/// flags.
 pub(crate) fn cohort_error(error: &ReadError) -> String {
     let has = |field: &EncodeField| matches!(field, EncodeField::Notation | EncodeField::Grid);
     if error.fields.iter().all(has) {
@@ -130,10 +131,13 @@ mod tests {
             .with_fields(&[EncodeField::PlaceColumns])
             .with_places(Some(("left_x".into(), "left_y".into())));
         assert!(read_error(&error).ends_with("(--columns x=left_x,y=left_y)"));
-        assert_eq!(naming("Left X", "Left Y"), "--columns 'x=Left X,y=Left Y'");
+        assert_eq!(
+            columns_flag("Left X", "Left Y"),
+            "--columns 'x=Left X,y=Left Y'"
+        );
     }
 
-    /// An example value behind "250 samples per second" would contradict it.
+    /// An example value after "250 samples per second" would contradict it.
     #[test]
     fn notes_show_forms_and_not_example_values() {
         assert_eq!(with_flags("a", &[EncodeField::Rate]), "a (--rate HZ)");

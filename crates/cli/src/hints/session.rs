@@ -141,7 +141,7 @@ fn limit_hint(limit: &Limit) -> Option<String> {
     Some(hint.to_string())
 }
 
-/// What can be done about a plan that exceeds this side's limit.
+/// Advice for a plan that exceeds this side's limit.
 pub(crate) fn exceeded_hint(exceeded: &ExceededLimit) -> String {
     let mut hint = match exceeded.origin {
         LimitOrigin::Policy => "only a change of the policy allows this plan".into(),
@@ -165,7 +165,7 @@ pub(crate) fn exceeded_hint(exceeded: &ExceededLimit) -> String {
     hint
 }
 
-/// Advice where it is a limit of the other side.
+/// Advice for a limit of the other side.
 fn declined_hint(limit: &Limit) -> Option<String> {
     let hint = match limit {
         Limit::Comparisons(_) | Limit::PeerComparisons => {

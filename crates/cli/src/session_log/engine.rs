@@ -13,7 +13,7 @@ pub(crate) fn line(summary: &EngineSummary) -> String {
         (EngineReason::SharesImpossible(obstacle), Some(estimates)) => format!(
             "{}; shares cannot compute this plan: {}",
             duration(estimates.garbled.seconds),
-            obstacle_words(obstacle)
+            describe_obstacle(obstacle)
         ),
         (reason, Some(estimates)) => {
             let (other, [own, others]) = match summary.engine {
@@ -33,7 +33,7 @@ pub(crate) fn line(summary: &EngineSummary) -> String {
     format!("engine: {name} ({why})\n")
 }
 
-fn obstacle_words(obstacle: SharesObstacle) -> String {
+fn describe_obstacle(obstacle: SharesObstacle) -> String {
     match obstacle {
         SharesObstacle::Alphabet { letters, most } => {
             format!("it takes up to {most} letters, but there are {letters}")

@@ -32,15 +32,16 @@ mod tests {
             answers: Some(3),
             most_answers: 20,
         };
-        let said = |groups: &GroupSummary, question: &str| limit(groups, question.parse().unwrap());
-        let text = said(&groups, "mean");
+        let limit_text =
+            |groups: &GroupSummary, question: &str| limit(groups, question.parse().unwrap());
+        let text = limit_text(&groups, "mean");
         assert!(text.contains("5 participants per side") && text.contains("3 of at most 20"));
         let hidden = GroupSummary {
             answers: None,
             ..groups
         };
-        assert!(!said(&hidden, "mean").contains("20"));
+        assert!(!limit_text(&hidden, "mean").contains("20"));
         // A label is about one scanpath.
-        assert!(!said(&groups, "nearest:5").contains("every part"));
+        assert!(!limit_text(&groups, "nearest:5").contains("every part"));
     }
 }

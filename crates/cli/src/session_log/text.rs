@@ -131,11 +131,11 @@ fn limit(limit: &LimitSummary) -> String {
     let (before, after) = (limit.before, limit.after);
     let planned = match (before, after - before.min(after)) {
         (0, now) => format!("this plan needs {}", units::grouped(now)),
-        (before, 0) => format!("{}, and this plan adds none", made_before(before)),
+        (before, 0) => format!("{}, and this plan adds none", earlier_comparisons(before)),
         (before, now) => format!(
             "this plan needs {}, and {}",
             units::grouped(now),
-            made_before(before)
+            earlier_comparisons(before)
         ),
     };
     let Some(limits) = limit.limits else {
@@ -169,12 +169,12 @@ fn limit(limit: &LimitSummary) -> String {
     }
 }
 
-fn made_before(comparisons: u64) -> String {
+fn earlier_comparisons(comparisons: u64) -> String {
     let were = if comparisons == 1 { "was" } else { "were" };
     format!("{} {were} made before", units::grouped(comparisons))
 }
 
-/// So many comparisons of each scanpath, or of all together.
+/// The limits in comparisons of each scanpath, or of all together.
 fn comparisons(limits: (u64, u64), together: bool) -> String {
     let noun = match limits.1 {
         1 => "comparison",
@@ -303,10 +303,10 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
     }
 }
 
-/// A session that is estimated to take so long says that it can be interrupted.
+/// From this estimate on, a session says that it can be interrupted.
 const LONG_SECONDS: f64 = 10.0;
 
-/// What speaks for garbled where shares is used.
+/// An advantage of garbled, shown when shares is used.
 const GARBLED_ADVICE: &str =
     "  --engine garbled gives a partner that cheats fewer ways to change what is computed\n";
 
@@ -342,7 +342,7 @@ fn connection(link: &Link) -> String {
         (link.bytes_per_second_to_join, "the joining side"),
     ] {
         if let Some(rate) = rate {
-            // More than that limits no comparison, and is not measured well.
+            // Higher rates limit no comparison, and are not measured well.
             let rate = match rate > MAX_SHOWN_RATE {
                 true => "more than 1 GB".into(),
                 false => units::bytes(rate),

@@ -1,5 +1,5 @@
-//! Holds the rules of `ARCHITECTURE.md` that no compiler holds: which crate may use which, where unsafe code may live,
-//! that every crate is under the same lints, and that files stay readable.
+//! Checks the rules of `ARCHITECTURE.md` that the compiler does not: which crate may use which, where unsafe code may
+//! live, that every crate has the same lints, and that files stay readable.
 
 // A test stops at the first thing that is not as expected; helpers outside `#[test]` functions are linted like the product.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Every crate of the workspace: layer, folder under `crates/`, package, and the crates of the workspace that it may
-/// use, be it in its code, its tests or its build script. `ARCHITECTURE.md` shows the same table.
+/// use, in its code, its tests or its build script. `ARCHITECTURE.md` shows the same table.
 const CRATES: &[(u8, &str, &str, &[&str])] = &[
     (0, "channel", "veilpath-channel", &[]),
     (0, "metrics", "veilpath-metrics", &[]),
@@ -148,7 +148,7 @@ fn crates_use_only_what_the_table_allows() {
     );
 }
 
-/// Features that let somebody watch or replace parts of a protocol, for tests and attacks.
+/// Features that observe or replace parts of a protocol, for tests and attacks.
 const TEST_HOOKS: &[&str] = &["watch", "ideal", "fuzz", "fuzzing"];
 
 /// What `cargo install --path crates/cli` builds. (A build of the whole workspace has all features that any crate asks for.)

@@ -7,7 +7,7 @@ use common::Folder;
 
 const GOOD: &str = "participant,stimulus,scanpath\nP1,cows,ABCD\n";
 
-/// What `compare` says of a first cohort file with this content.
+/// The error of `compare` for a first cohort file with this content.
 fn complaint(content: impl AsRef<[u8]>) -> String {
     let folder = Folder::new();
     folder.file("a.csv", content);
@@ -61,20 +61,20 @@ fn cohort_files() {
             vec!["a.csv", "this is a key, not a cohort"],
         ),
     ] {
-        let said = complaint(content);
+        let message = complaint(content);
         for part in parts {
             assert!(
-                said.contains(part),
-                "{content:?} gives {said:?}, without {part:?}"
+                message.contains(part),
+                "{content:?} gives {message:?}, without {part:?}"
             );
         }
     }
     let folder = Folder::new();
     folder.file("b.csv", GOOD);
-    let said = folder.run(&["compare", "missing.csv", "b.csv"]).refused();
+    let message = folder.run(&["compare", "missing.csv", "b.csv"]).refused();
     assert!(
-        said.contains("missing.csv: there is no such file"),
-        "{said}"
+        message.contains("missing.csv: there is no such file"),
+        "{message}"
     );
     assert!(
         folder
@@ -122,10 +122,11 @@ fn cohorts_that_do_not_fit_together() {
         "b.csv",
         "# veilpath cohort 1\n# alphabet: letters 48\n# grid: 8x6\nparticipant,stimulus,scanpath\nP,x,AB\n",
     );
-    let said = folder.run(&["compare", "a.csv", "b.csv"]).refused();
+    let message = folder.run(&["compare", "a.csv", "b.csv"]).refused();
     assert!(
-        said.contains("7x7") && said.contains("8x6") || said.contains("49") && said.contains("48"),
-        "{said}"
+        message.contains("7x7") && message.contains("8x6")
+            || message.contains("49") && message.contains("48"),
+        "{message}"
     );
     let call = [
         "compare",
@@ -136,13 +137,16 @@ fn cohorts_that_do_not_fit_together() {
         "--grid",
         "12x8",
     ];
-    let said = folder.run(&call).refused();
-    assert!(said.contains("12x8") && said.contains("7x7"), "{said}");
-    folder.file("c.csv", "participant,stimulus,scanpath\nP,y,AB\n");
-    let said = folder.run(&["compare", "a.csv", "c.csv"]).refused();
+    let message = folder.run(&call).refused();
     assert!(
-        said.contains("no stimulus in common") && said.contains("--pairs all"),
-        "{said}"
+        message.contains("12x8") && message.contains("7x7"),
+        "{message}"
+    );
+    folder.file("c.csv", "participant,stimulus,scanpath\nP,y,AB\n");
+    let message = folder.run(&["compare", "a.csv", "c.csv"]).refused();
+    assert!(
+        message.contains("no stimulus in common") && message.contains("--pairs all"),
+        "{message}"
     );
 }
 
@@ -189,11 +193,11 @@ fn tables() {
             "--substitution",
             "t.csv",
         ];
-        let said = folder.run(&call).refused();
+        let message = folder.run(&call).refused();
         for part in parts {
             assert!(
-                said.contains(part),
-                "{table:?} gives {said:?}, without {part:?}"
+                message.contains(part),
+                "{table:?} gives {message:?}, without {part:?}"
             );
         }
     }
@@ -260,10 +264,10 @@ fn flags_that_make_no_sense() {
     ] {
         let mut call = vec!["compare", "a.csv", "a.csv"];
         call.extend(arguments.split(' '));
-        let said = folder.run(&call).refused();
+        let message = folder.run(&call).refused();
         assert!(
-            said.contains(part),
-            "{arguments} gives {said:?}, without {part:?}"
+            message.contains(part),
+            "{arguments} gives {message:?}, without {part:?}"
         );
     }
 }
@@ -286,11 +290,11 @@ fn gaze_files() {
         if !parts.contains(&"--screen") {
             call.extend(["--screen", "100x100"]);
         }
-        let said = folder.run(&call).refused();
+        let message = folder.run(&call).refused();
         for part in parts {
             assert!(
-                said.contains(part),
-                "{content:?} gives {said:?}, without {part:?}"
+                message.contains(part),
+                "{content:?} gives {message:?}, without {part:?}"
             );
         }
     }

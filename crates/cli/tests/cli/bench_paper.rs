@@ -22,7 +22,8 @@ fn start(folder: &Folder, call: &str) -> Child {
     command.stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Waits for so many complete lines in the file and kills the process. Returns them, and what was printed to standard error.
+/// Waits for this many complete lines in the file and kills the process. Returns them, and what was printed to standard
+/// error.
 fn kill_after(mut child: Child, file: &Path, lines: usize) -> (Vec<String>, String) {
     let deadline = Instant::now() + LONGEST;
     let whole = loop {
@@ -60,10 +61,10 @@ fn a_killed_run_resumes() {
     text.push_str("{\"step\":\"cell\",\"eng");
     std::fs::write(&file, text).unwrap();
 
-    let (second, said) = kill_after(start(&folder, QUICK), &file, known + 1);
+    let (second, message) = kill_after(start(&folder, QUICK), &file, known + 1);
     assert!(
-        said.contains(&format!("after {} finished measurements", known - 1)),
-        "{said}"
+        message.contains(&format!("after {} finished measurements", known - 1)),
+        "{message}"
     );
     assert_eq!(second[..first.len()], first[..], "measured again");
     let records: Vec<serde_json::Value> = second
@@ -101,9 +102,9 @@ fn an_interrupted_full_run_resumes() {
         let known = text.lines().count();
         std::fs::write(&file, &text).unwrap();
 
-        let (all, said) = kill_after(start(&folder, call), &file, known + 1);
+        let (all, message) = kill_after(start(&folder, call), &file, known + 1);
         let resumed = format!("after {} finished measurements", known - 1);
-        assert!(said.contains(&resumed), "{call}: {said}");
+        assert!(message.contains(&resumed), "{call}: {message}");
         assert_eq!(all[..known].concat(), text, "{call}: measured again");
         let new: serde_json::Value = serde_json::from_str(&all[known]).unwrap();
         assert_eq!(new["step"], "order", "{call}: {new}");

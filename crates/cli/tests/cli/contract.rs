@@ -1,4 +1,4 @@
-//! What other programs rely on: rows, keys, exit codes, what goes where.
+//! What other programs rely on: rows, keys, exit codes, and output streams.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 use crate::common;

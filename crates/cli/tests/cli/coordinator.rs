@@ -143,7 +143,7 @@ fn killed_workers_coordinators_and_gateways_lose_nothing() {
             }
         }
         for worker in &mut workers {
-            // One that waits for a killed one would wait longer.
+            // A worker that waits for a killed one would wait longer.
             if !worker.ends_within(std::time::Duration::from_millis(300)) {
                 worker.kill();
             }

@@ -1,4 +1,4 @@
-//! Files that were once read wrongly without a message: what is read from them, and what is said about it.
+//! Files that must not be misread silently: what is read from them, and which messages are printed.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 use crate::common;
@@ -101,11 +101,11 @@ fn visual_angles_require_the_screen_size() {
         "a.csv",
         "x_deg,y_deg,duration\n-23,13,200\n0.5,-0.5,250\n23,-13,200\n",
     );
-    let said = folder
+    let message = folder
         .run(&["encode", "a.csv", "--screen", "1920x1080"])
         .refused();
     for part in ["visual angle", "--screen-cm", "--distance"] {
-        assert!(said.contains(part), "{said}");
+        assert!(message.contains(part), "{message}");
     }
     let call = [
         "encode",
@@ -140,8 +140,11 @@ fn units_other_than_pixels_are_recognised_with_a_screen_size() {
         let done = folder.run(&call);
         (letters(&done.stdout).to_string(), done.stderr)
     };
-    let (pixels, said) = encoded(spread(|part| part * 1000.0, "x", "y"), &[]);
-    assert!(said.contains("in pixels") && pixels.len() == 30, "{said}");
+    let (pixels, message) = encoded(spread(|part| part * 1000.0, "x", "y"), &[]);
+    assert!(
+        message.contains("in pixels") && pixels.len() == 30,
+        "{message}"
+    );
     for (scaled, flags, words) in [
         (spread(|part| part, "x", "y"), vec![], "0 to 1"),
         (spread(|part| part * 100.0, "x", "y"), vec![], "percent"),
@@ -161,14 +164,14 @@ fn units_other_than_pixels_are_recognised_with_a_screen_size() {
             "",
         ),
     ] {
-        let (letters, said) = encoded(scaled, &flags);
-        assert_eq!(letters, pixels, "{words}: {said}");
-        assert!(said.contains(words), "{said}");
+        let (letters, message) = encoded(scaled, &flags);
+        assert_eq!(letters, pixels, "{words}: {message}");
+        assert!(message.contains(words), "{message}");
     }
-    let (_, said) = encoded(spread(|part| part, "x", "y"), &["--units", "px"]);
+    let (_, message) = encoded(spread(|part| part, "x", "y"), &["--units", "px"]);
     assert!(
-        said.contains("one cell") && said.contains("0 and 1"),
-        "{said}"
+        message.contains("one cell") && message.contains("0 and 1"),
+        "{message}"
     );
 }
 
@@ -205,10 +208,10 @@ fn a_recording_is_not_overwritten() {
     folder.file("p1.csv", recording);
     folder.file("p2.csv", recording);
     let call = ["encode", "p1.csv", "-o", "p2.csv", "--screen", "700x700"];
-    let said = folder.run(&call).refused();
+    let message = folder.run(&call).refused();
     assert!(
-        said.contains("p2.csv") && said.contains("--force"),
-        "{said}"
+        message.contains("p2.csv") && message.contains("--force"),
+        "{message}"
     );
     assert_eq!(folder.read("p2.csv"), recording);
     folder.run(&[&call[..], &["--force"]].concat()).ok();
@@ -255,11 +258,11 @@ fn files_of_other_programs_are_identified() {
         ),
     ] {
         folder.file(name, content);
-        let said = folder
+        let message = folder
             .run(&["encode", name, "--screen", "700x700"])
             .refused();
         for part in parts {
-            assert!(said.contains(part), "{name}: {said}");
+            assert!(message.contains(part), "{name}: {message}");
         }
     }
     // A spreadsheet pads the lines of a cohort.

@@ -2,7 +2,8 @@
 //! right result or in an error with an exit code. No known score is lost, and running both commands again gives the right
 //! result.
 //!
-//! `VEILPATH_FAULTS=long` runs more cases. What the machine cannot do (no namespaces, no compiler) is skipped with a message.
+//! `VEILPATH_FAULTS=long` runs more cases. Cases that the machine cannot run (no namespaces, no compiler) are skipped
+//! with a message.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::print_stderr)] // a test's helpers may fail the test; it prints what ran
 
@@ -76,8 +77,8 @@ fn check_error(ran: &RunOutput, case: &str) {
     assert!(ran.stderr.contains(&event), "{case}: {}", ran.stderr);
 }
 
-/// Wherever the space runs out – before the journal, within it, before the result file – everything that was computed is
-/// printed, no partial file is left, and a later run with space has everything.
+/// No matter where the space runs out – before the journal, within it, before the result file – everything that was
+/// computed is printed, no partial file is left, and a later run with space has everything.
 #[test]
 fn results_survive_a_full_disk() {
     let (mut pair, expected) = set_up(12);

@@ -31,7 +31,7 @@ fn alone(pair: &Pair, side: Side, call: &str) -> RunOutput {
     pair.start(side, &arguments).end()
 }
 
-/// What a side's log says when so many answers about groups count for the partner, the one that is agreed on included.
+/// The log line when this many answers about groups count for the partner, including the one just agreed on.
 fn counted(answers: u32) -> String {
     format!("\"answers\":{answers},\"answers_per_partner\"")
 }
@@ -233,8 +233,8 @@ fn groups_below_the_minimum_are_refused() {
     let pair = pair();
     let flags = words("--engine garbled --reveal groups");
     let [host, join] = pair.run(&flags, &["--minimum-group", "7"], &[]);
-    for said in ["6 of this side", "at least 7", "--minimum-group"] {
-        assert!(host.stderr.contains(said), "{}", host.stderr);
+    for message in ["6 of this side", "at least 7", "--minimum-group"] {
+        assert!(host.stderr.contains(message), "{}", host.stderr);
     }
     assert!(!join.stderr.contains("6 of"), "{}", join.stderr);
     assert_eq!([host.code, join.code], [3, 3], "{}", join.stderr);
@@ -313,12 +313,15 @@ fn answers_beyond_the_policy_are_refused_with_its_line() {
         let call = format!(
             "host --listen 127.0.0.1:0 --peer {join_key} --cohort a.csv --policy policy.toml --reveal {reveal}"
         );
-        let said = alone(&pair, Side::Host, &call).refused();
-        assert!(said.contains(line) && !said.contains("listening"), "{said}");
+        let message = alone(&pair, Side::Host, &call).refused();
+        assert!(
+            message.contains(line) && !message.contains("listening"),
+            "{message}"
+        );
         let check =
             format!("policy check --policy policy.toml --peer {join_key} --reveal {reveal}");
-        let said = alone(&pair, Side::Host, &check).refused();
-        assert!(said.contains(line), "{said}");
+        let message = alone(&pair, Side::Host, &check).refused();
+        assert!(message.contains(line), "{message}");
     }
     policy(("", ""));
     let document =
@@ -415,8 +418,8 @@ fn impossible_questions_are_refused_with_advice() {
         ),
     ] {
         let call = format!("compare {call}").replace("COINS", &coins);
-        let said = folder.run(&words(&call)).refused();
-        assert!(said.contains(expected), "{call}: {said}");
+        let message = folder.run(&words(&call)).refused();
+        assert!(message.contains(expected), "{call}: {message}");
     }
     for (flags, expected) in [
         ("--engine plain --reveal mean", "--engine garbled"),

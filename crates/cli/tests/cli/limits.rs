@@ -1,4 +1,4 @@
-//! Calls that ask for too much, or for something that would be ignored, are told so at once.
+//! Calls that ask for too much, or for something that would be ignored, fail at once.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 use crate::common;
@@ -9,18 +9,18 @@ fn refused(arguments: &[&str], words: &str) {
     let folder = Folder::new();
     folder.file("fixations.csv", "participant,x,y,duration\nanna,1,1,200\n");
     folder.file("a.csv", "participant,stimulus,scanpath\nanna,cows,ABC\n");
-    let said = folder.run(arguments).refused();
-    assert!(said.contains(words), "{arguments:?} gives {said}");
+    let message = folder.run(arguments).refused();
+    assert!(message.contains(words), "{arguments:?} gives {message}");
 }
 
 #[test]
 fn too_many_pairs_are_refused_early() {
     let folder = Folder::new();
     folder.file("many.txt", "A\n".repeat(8000));
-    let said = folder.run(&["compare", "many.txt", "many.txt"]).refused();
+    let message = folder.run(&["compare", "many.txt", "many.txt"]).refused();
     assert!(
-        said.contains("64000000 pairs") && said.contains("--tile"),
-        "{said}"
+        message.contains("64000000 pairs") && message.contains("--tile"),
+        "{message}"
     );
     // A small enough part of them is compared.
     let call = [
@@ -105,7 +105,8 @@ fn the_declared_notation_may_be_repeated() {
     }
 }
 
-/// A cohort that does not name its alphabet is read again once the metric's grid limits it; a pipe flows once.
+/// A cohort that does not name its alphabet is read again once the metric's grid limits it, but a pipe can be
+/// read only once.
 #[cfg(unix)]
 #[test]
 fn a_pipe_can_hold_a_cohort_that_is_read_twice() {
@@ -138,8 +139,8 @@ fn a_pipe_can_hold_a_cohort_that_is_read_twice() {
         .write_all(text.as_bytes())
         .unwrap();
     let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success(), "{said}");
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{message}");
     assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
 }
 
@@ -159,8 +160,8 @@ fn advice_for_costs_that_are_too_large_works() {
     let scaled = refused("--gap 10000000 --scale 100000");
     assert!(scaled.contains("a smaller scale"), "{scaled}");
     for scale in ["-1", "0", "1.5", "1000001"] {
-        let said = refused(&format!("--scale {scale}"));
-        assert!(said.contains("a whole number between"), "{said}");
+        let message = refused(&format!("--scale {scale}"));
+        assert!(message.contains("a whole number between"), "{message}");
     }
 }
 

@@ -58,7 +58,7 @@ fn loopback_leaves_no_files_and_counts_bytes() {
     }
 }
 
-/// On Linux a process can be given a network of its own, in which not even 127.0.0.1 works.
+/// On Linux a process can have its own network namespace, in which not even 127.0.0.1 works.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_missing_loopback_interface_is_reported() {
@@ -78,10 +78,10 @@ fn a_missing_loopback_interface_is_reported() {
         .current_dir(folder.path())
         .output()
         .unwrap();
-    let said = String::from_utf8(ran.stderr).unwrap();
-    assert_eq!(ran.status.code(), Some(4), "{said}");
+    let message = String::from_utf8(ran.stderr).unwrap();
+    assert_eq!(ran.status.code(), Some(4), "{message}");
     for part in ["127.0.0.1", "loopback", "--engine plain"] {
-        assert!(said.contains(part), "{said}");
+        assert!(message.contains(part), "{message}");
     }
 }
 
@@ -91,7 +91,7 @@ fn an_interrupt_ends_both_roles_at_once() {
     use std::os::unix::process::ExitStatusExt;
     if interrupts_are_ignored() {
         let notice = "\n*** SKIPPED: this shell ignores interrupts, so that none was sent. ***\n";
-        // Not by `eprintln!`, which the test harness keeps to itself when a test passes.
+        // Not by `eprintln!`, which the test harness hides when a test passes.
         std::io::stderr().write_all(notice.as_bytes()).unwrap();
         return;
     }
@@ -131,7 +131,7 @@ fn an_interrupt_ends_both_roles_at_once() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// A shell without job control starts what is in the background so, and all that it starts in turn.
+/// A shell without job control starts background processes this way, and these pass it on.
 #[cfg(unix)]
 fn interrupts_are_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -200,9 +200,9 @@ fn an_unusable_key_is_refused_first() {
             &["k.key"],
         ),
     ] {
-        let said = compare(call);
+        let message = compare(call);
         for part in parts {
-            assert!(said.contains(part), "{call}\n{said}");
+            assert!(message.contains(part), "{call}\n{message}");
         }
     }
     assert!(folder.read("k.key").starts_with("veilpath paillier secret"));
@@ -211,8 +211,11 @@ fn an_unusable_key_is_refused_first() {
         use std::os::unix::fs::PermissionsExt;
         let path = folder.path().join("k.key");
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
-        let said = compare("--engine paillier --key k.key --allow-weak-key");
-        assert!(said.contains("k.key") && said.contains("644"), "{said}");
+        let message = compare("--engine paillier --key k.key --allow-weak-key");
+        assert!(
+            message.contains("k.key") && message.contains("644"),
+            "{message}"
+        );
     }
     let join = folder.run(&words("join 127.0.0.1:1 --key k.key"));
     assert!(join.refused().contains("--key"));

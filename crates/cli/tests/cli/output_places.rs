@@ -19,8 +19,8 @@ fn encode_to(folder: &Folder, output: &str) -> common::RunOutput {
 #[test]
 fn an_input_is_not_overwritten() {
     let folder = Folder::new();
-    let said = encode_to(&folder, "./fixations.csv").refused();
-    assert!(said.contains("would be overwritten"), "{said}");
+    let message = encode_to(&folder, "./fixations.csv").refused();
+    assert!(message.contains("would be overwritten"), "{message}");
     assert_eq!(folder.read("fixations.csv"), FIXATIONS);
     folder.file("a.csv", COHORT);
     folder.file("b.csv", COHORT);
@@ -45,8 +45,8 @@ fn the_default_identity_is_not_overwritten() {
     let peer = fingerprint.trim().replace(['0', '1'], "2");
     let session = ["join", "127.0.0.1:9", "--peer", &peer, "--cohort", "a.csv"];
     let output = ["-o", "home/identity.pem", "--format", "csv", "--force"];
-    let said = run(&[&session[..], &output].concat()).refused();
-    assert!(said.contains("would be overwritten"), "{said}");
+    let message = run(&[&session[..], &output].concat()).refused();
+    assert!(message.contains("would be overwritten"), "{message}");
     assert_eq!(folder.read("home/identity.pem"), identity);
 }
 
@@ -59,8 +59,8 @@ fn the_parts_of_a_split_need_different_files() {
         ("./a.csv", "x.csv", "overwritten"),
     ] {
         let call = ["split", "a.csv", "--first", first, "--second", second];
-        let said = folder.run(&call).refused();
-        assert!(said.contains(problem), "{said}");
+        let message = folder.run(&call).refused();
+        assert!(message.contains(problem), "{message}");
     }
     assert_eq!(folder.read("a.csv"), COHORT);
 }
@@ -68,9 +68,9 @@ fn the_parts_of_a_split_need_different_files() {
 #[test]
 fn a_missing_folder_is_reported_before_the_work() {
     let folder = Folder::new();
-    let said = encode_to(&folder, "nowhere/cohort.csv").refused();
-    assert!(said.contains("there is no folder nowhere"), "{said}");
-    assert!(!said.contains(".veilpath-"), "{said}");
+    let message = encode_to(&folder, "nowhere/cohort.csv").refused();
+    assert!(message.contains("there is no folder nowhere"), "{message}");
+    assert!(!message.contains(".veilpath-"), "{message}");
 }
 
 #[test]
@@ -81,8 +81,8 @@ fn a_write_protected_file_is_kept() {
     let mut permissions = std::fs::metadata(&path).unwrap().permissions();
     permissions.set_readonly(true);
     std::fs::set_permissions(&path, permissions.clone()).unwrap();
-    let said = encode_to(&folder, "cohort.csv").refused();
-    assert!(said.contains("write-protected"), "{said}");
+    let message = encode_to(&folder, "cohort.csv").refused();
+    assert!(message.contains("write-protected"), "{message}");
     assert_eq!(folder.read("cohort.csv"), "precious");
     // Windows does not remove write-protected files with their folder.
     #[allow(clippy::permissions_set_readonly_false)]
@@ -167,8 +167,8 @@ fn an_unknown_extension_is_refused() {
     for name in ["r.tsv", "r.xlsx"] {
         let ran = to(&["-o", name]);
         assert_eq!(ran.stdout, "", "nothing is computed before");
-        let said = ran.refused();
-        assert!(said.contains(".csv, .json or .txt"), "{said}");
+        let message = ran.refused();
+        assert!(message.contains(".csv, .json or .txt"), "{message}");
         assert!(!folder.path().join(name).exists());
     }
     to(&["-o", "r.tsv", "--format", "csv"]).ok();
@@ -197,7 +197,7 @@ mod unix {
         encode_to(&folder, "pipe").ok();
         assert!(std::fs::metadata(&pipe).unwrap().file_type().is_fifo());
         assert!(reader.join().unwrap().ends_with("anna,cows,A\n"));
-        // Looked at before the work, a pipe stays open until the results are there.
+        // A pipe that is checked before the work stays open until the results are written.
         folder.file("few.csv", "participant,scanpath\np1,ABBA\n");
         let reader = std::thread::spawn(move || std::fs::read_to_string(pipe).unwrap());
         let call = [
@@ -225,9 +225,9 @@ mod unix {
                 .unwrap();
             drop(child.stdout.take());
             let ended = child.wait_with_output().unwrap();
-            let said = String::from_utf8(ended.stderr).unwrap();
+            let message = String::from_utf8(ended.stderr).unwrap();
             assert_eq!(
-                (ended.status.code(), said.as_str()),
+                (ended.status.code(), message.as_str()),
                 (Some(0), ""),
                 "{format}"
             );
@@ -285,8 +285,8 @@ mod unix {
         assert!(made.unwrap().success());
         let reader = std::thread::spawn(move || drop(std::fs::File::open(pipe)));
         let call = ["compare", "a.csv", "a.csv", "--format", "csv", "-o", "pipe"];
-        let said = folder.run(&call).refused();
-        assert!(said.contains("pipe: cannot be written"), "{said}");
+        let message = folder.run(&call).refused();
+        assert!(message.contains("pipe: cannot be written"), "{message}");
         reader.join().unwrap();
     }
 

@@ -71,7 +71,8 @@ fn a_plan_beyond_the_policy_is_refused_before_anything_is_sent() {
     assert!(ran.refused().contains("line 3, answers"));
 }
 
-/// The number of comparisons is known once the rosters are; the policy in the state directory holds without a flag.
+/// The number of comparisons is known once the rosters are; the policy in the state directory applies without a
+/// flag.
 #[test]
 fn comparisons_beyond_the_policy_are_refused_with_its_line() {
     let pair = Pair::with_cohorts();
@@ -203,7 +204,7 @@ fn the_record_shows_what_was_disclosed_and_every_change() {
             .contains("line 1")
     );
 
-    // A session does not continue a broken record, whichever line is broken.
+    // A session does not continue a broken record, no matter which line is broken.
     for changes in [1, 2] {
         let broken = before.replacen("\"pairs\":32", "\"pairs\":31", changes);
         std::fs::write(&records[0], &broken).unwrap();

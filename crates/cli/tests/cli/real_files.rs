@@ -28,8 +28,11 @@ fn check(expected: &[Expected]) {
         let ran = folder.run(&call);
         match expected {
             None => {
-                let said = ran.refused();
-                assert!(said.lines().count() >= 2, "{file}: no advice in {said:?}");
+                let message = ran.refused();
+                assert!(
+                    message.lines().count() >= 2,
+                    "{file}: no advice in {message:?}"
+                );
             }
             Some((format, read, used, scanpaths)) => {
                 assert_eq!(ran.code, 0, "{file}: {}", ran.stderr);
@@ -158,7 +161,7 @@ fn real_files_never_cause_a_panic() {
         let path = file.to_str().unwrap();
         let ran = folder.run(&["encode", path, "--screen", "1280x1024", "-o", "cohort.csv"]);
         assert!([0, 2].contains(&ran.code), "{path}: {}", ran.stderr);
-        assert!(!ran.stderr.is_empty(), "{path}: nothing was said");
+        assert!(!ran.stderr.is_empty(), "{path}: nothing was message");
     }
 }
 

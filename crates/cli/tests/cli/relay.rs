@@ -1,4 +1,4 @@
-//! Two institutions that meet at a relay, as processes: what they get, and what others at the relay can do about it.
+//! Two institutions that meet at a relay, as processes: what they get, and what others at the relay can do.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 use crate::common::pair;
@@ -113,7 +113,7 @@ fn an_impostor_gets_nothing_and_delays_little() {
             socket.write_all(&[1]).unwrap();
         }
     }
-    // Connected to the host: what is not TLS is answered with an alert and the end.
+    // Connected to the host: anything but TLS gets an alert, and the connection is closed.
     socket.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
     let mut answer = Vec::new();
     let _ = socket.read_to_end(&mut answer);

@@ -108,7 +108,7 @@ fn both_institutions_can_make_a_report() {
     assert!(join.contains("Your own scanpaths") && !join.contains("class=\"heat\""));
 }
 
-/// Neither time nor place nor chance may change a page: it can be compared and archived.
+/// A page does not depend on time, place or chance, so that it can be compared and archived.
 #[test]
 fn reports_are_reproducible() {
     let folder = folder();
@@ -195,14 +195,14 @@ fn own_scanpaths_and_pictures_are_drawn() {
         "--grid",
         "7x7",
     ];
-    let said = folder.run(&call).stderr;
+    let message = folder.run(&call).stderr;
     assert!(
-        said.contains("no participant of the cohort is in the result file"),
-        "{said}"
+        message.contains("no participant of the cohort is in the result file"),
+        "{message}"
     );
 }
 
-/// What the other side looked at is in no page: of it, ids and scores alone are known.
+/// No page shows what the other side looked at: only its ids and scores are known.
 #[test]
 fn the_page_shows_only_ids_and_scores_of_the_other_side() {
     let folder = folder();
@@ -337,8 +337,8 @@ fn invalid_arguments_and_files_are_refused_with_advice() {
         (with(&["--cohort", "scores.csv"]), "scores.csv"),
     ] {
         let call = [&["report"], arguments.as_slice(), &page].concat();
-        let said = folder.run(&call).refused();
-        assert!(said.contains(expected), "{call:?}\n{said}");
+        let message = folder.run(&call).refused();
+        assert!(message.contains(expected), "{call:?}\n{message}");
         assert!(!folder.path().join("page.html").exists(), "{call:?}");
     }
 }
@@ -352,8 +352,8 @@ fn long_lists_of_stimuli_are_shortened() {
         rows.collect::<String>()
     );
     folder.file("many.csv", table);
-    let said = folder
+    let message = folder
         .run(&["report", "many.csv", "--stimulus", "nope"])
         .refused();
-    assert!(said.contains("\"scene-9\" and 124 more"), "{said}");
+    assert!(message.contains("\"scene-9\" and 124 more"), "{message}");
 }

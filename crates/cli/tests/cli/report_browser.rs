@@ -147,8 +147,8 @@ fn hovering_tells_ids_and_score(browser: &Browser, folder: &Folder) {
     let mut lines = tip.lines();
     let a = lines.next().unwrap().strip_prefix("clinic: ").unwrap();
     let b = lines.next().unwrap().strip_prefix("university: ").unwrap();
-    let said = lines.next().unwrap().strip_prefix("similarity ").unwrap();
-    let said = said.split(',').next().unwrap();
+    let message = lines.next().unwrap().strip_prefix("similarity ").unwrap();
+    let message = message.split(',').next().unwrap();
     let row = results["results"]
         .as_array()
         .unwrap()
@@ -158,7 +158,7 @@ fn hovering_tells_ids_and_score(browser: &Browser, folder: &Folder) {
         .as_f64()
         .unwrap();
     assert!(
-        (similarity - said.parse::<f64>().unwrap()).abs() < 1e-4,
+        (similarity - message.parse::<f64>().unwrap()).abs() < 1e-4,
         "{tip}"
     );
     assert_eq!(browser.texts("#view-1 .heat .rows text")[1], a);
@@ -379,7 +379,7 @@ fn long_names_fit_a_phone() {
     }
 }
 
-/// Whoever names participants may be hostile: the ids of this file would run if anything let them.
+/// Ids may be hostile: those of this file would run as scripts if anything let them.
 #[test]
 fn hostile_ids_do_nothing_in_a_browser() {
     let Some(browser) = Browser::start() else {

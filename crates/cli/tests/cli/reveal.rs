@@ -1,4 +1,5 @@
-//! One bit of each pair in place of its score, and hidden lengths: what comes out, and what is refused.
+//! One bit of each pair in place of its score, and hidden lengths: what is revealed, and what is
+//! refused.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 use crate::common;
@@ -29,8 +30,8 @@ fn csv_and_json_have_a_bit_in_place_of_the_numbers() {
     let folder = folder();
     let call = "compare a.csv b.csv --engine garbled --reveal threshold:3.5 --format";
     let ran = folder.run(&words(&format!("{call} csv")));
-    let said = "3 pairs by levenshtein: 2 with a score of at most 3.5";
-    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    let message = "3 pairs by levenshtein: 2 with a score of at most 3.5";
+    assert!(ran.stderr.contains(message), "{}", ran.stderr);
     assert_eq!(
         ran.ok(),
         "a,b,stimulus,within\nP1,Q1,cows,true\nP1,Q1,boat,true\nP2,Q1,cows,false\n"
@@ -205,11 +206,11 @@ fn every_threshold_counts_as_a_comparison() {
 fn impossible_options_are_refused_with_advice() {
     let folder = folder();
     let refused = |flags: &str, expected: &[&str]| {
-        let said = folder
+        let message = folder
             .run(&words(&format!("compare a.csv b.csv {flags}")))
             .refused();
         for word in expected {
-            assert!(said.contains(word), "{flags}: {said}");
+            assert!(message.contains(word), "{flags}: {message}");
         }
     };
     refused(

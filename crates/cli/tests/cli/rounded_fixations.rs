@@ -41,7 +41,7 @@ fn private_numbers_equal_plain_ones() {
 }
 
 #[test]
-fn both_sides_are_told_what_rounding_changes() {
+fn both_sides_report_what_rounding_changes() {
     let pair = Pair::new();
     write(&pair.folder);
     let plain = pair.folder.run(&words(&format!(

@@ -1,4 +1,4 @@
-//! Two real processes on loopback: what they compute, and how they part when something is wrong.
+//! Two real processes on loopback: what they compute, and how they end when something is wrong.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 use crate::common;
@@ -151,7 +151,7 @@ fn a_wrong_peer_is_refused_by_either_side() {
         pair.folder.path().join("other.pem"),
     )
     .unwrap();
-    // The host goes on waiting: whoever reaches it can show some key.
+    // The host keeps waiting: anybody who reaches it can present some key.
     let runs = pair.run(&[], &["--wait", "2"], &["--identity", "other.pem"]);
     let found = other.fingerprint(Side::Join);
     both_fail(

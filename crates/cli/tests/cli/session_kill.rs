@@ -14,7 +14,7 @@ use serde_json::Value;
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
-/// How both sides are called, but for their files.
+/// The arguments of both sides, except for their files.
 type Flags<'a> = &'a str;
 
 const PLAIN: Flags<'_> =
@@ -129,7 +129,7 @@ fn kill(count: &str, length: &str, flags: Flags<'_>, compare: &str, rounds: u32)
     );
 }
 
-/// Whatever is killed when, there is one answer, with the coins that were agreed on first, and it counts once.
+/// For every kill there is one answer, with the coins that were agreed on first, and it counts once.
 fn kill_answer(question: &str, engine: &str, rounds: u32) {
     let pair = Pair::new();
     for call in [
@@ -155,7 +155,8 @@ fn kill_answer(question: &str, engine: &str, rounds: u32) {
             early.borrow_mut().push(answer(text));
         });
         for ran in ended {
-            // The answer is counted once, however often it was interrupted. Means with two groups of the partner are two.
+            // The answer is counted once, no matter how often it was interrupted. Means with two groups of the partner
+            // are two.
             let cost = if question.starts_with("groups") { 2 } else { 1 };
             let counted = format!("\"answers\":{cost},\"answers_per_partner\"");
             assert!(ran.stderr.contains(&counted), "{case}: {}", ran.stderr);
@@ -223,7 +224,7 @@ fn interrupted(
             join.kill();
             &mut host
         };
-        // It notices by itself, unless it never connected to the other.
+        // It notices, unless it never connected to the other side.
         let ended = survivor.ends_within(Duration::from_millis(500))
             || survivor.has_connected() && survivor.ends_within(Duration::from_secs(20));
         assert!(ended || !survivor.has_connected(), "it hangs");

@@ -10,7 +10,8 @@ use veilpath_protocol::Role;
 use veilpath_session::limits::Timeouts;
 use veilpath_session::{AlphabetInfo, Identity, Session, StateDir};
 
-/// A host that also expects somebody who never comes, so that it stays when the first peer is done.
+/// A host that also expects a peer that never connects, so that it keeps running when the first
+/// peer is done.
 fn host(pair: &Pair, arguments: &[&str]) -> (Running, String) {
     let nobody = Identity::ephemeral().unwrap().fingerprint().to_string();
     let several = ["--peer", &nobody, "-o", "results", "--format", "csv"];
@@ -123,10 +124,10 @@ fn a_second_connection_is_reported_as_declined() {
     drop(first);
     host.wait_for("failed").unwrap();
     host.kill();
-    let said = host.end().stderr;
+    let message = host.end().stderr;
     for (event, count) in [("connected", 1), ("declined", 1), ("failed", 1)] {
-        let found = said.matches(&format!("\"event\":\"{event}\"")).count();
-        assert_eq!(found, count, "{event}: {said}");
+        let found = message.matches(&format!("\"event\":\"{event}\"")).count();
+        assert_eq!(found, count, "{event}: {message}");
     }
 }
 
@@ -189,7 +190,7 @@ fn the_wait_is_limited() {
         &["join", "127.0.0.1:9"],
     ] {
         let both = ["--peer", &peer, "--cohort", "a.csv", "--wait", &longest];
-        let said = pair.folder.run(&[call, &both].concat()).refused();
-        assert!(said.contains("--wait"), "{said}");
+        let message = pair.folder.run(&[call, &both].concat()).refused();
+        assert!(message.contains("--wait"), "{message}");
     }
 }

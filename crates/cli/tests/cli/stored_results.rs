@@ -1,4 +1,4 @@
-//! What is left of sessions in the state directory: results that are written without the peer, bans, and who may change it.
+//! What sessions leave in the state directory: results that are written without the peer, bans, and permissions.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
 use crate::common;
@@ -124,7 +124,7 @@ fn a_ban_holds_until_this_sides_user_lifts_it() {
         join.stderr
     );
 
-    // A peer that is not known is not asked about.
+    // There is no prompt for an unknown peer.
     let other = pair.fingerprint(Side::Host);
     let unknown = alone(&pair, Side::Host, &format!("peers unban {other}")).refused();
     assert!(unknown.contains("veilpath peers") && !unknown.contains("--yes"));
@@ -183,8 +183,8 @@ fn an_estimate_says_that_the_limit_forbids_the_plan() {
     for (count, within) in [("3", false), ("4", true)] {
         let host = [&limit[..], &[count]].concat();
         let [host, join] = pair.run(&[], &host, &["--estimate"]);
-        let said = format!("\"within_limit\":{within}");
-        assert!(host.stderr.contains(&said), "{}", host.stderr);
+        let text = format!("\"within_limit\":{within}");
+        assert!(host.stderr.contains(&text), "{}", host.stderr);
         host.ok();
         join.ok();
     }

@@ -4,7 +4,7 @@
 use crate::common::Folder;
 use crate::common::pair::{Pair, Side};
 
-/// A result file without its cost, which has a line of its own.
+/// A result file without its cost, which is on its own line.
 fn without_cost(text: &str) -> String {
     let lines = text.lines().filter(|line| !line.starts_with("\"cost\": "));
     lines.collect::<Vec<_>>().join("\n")
@@ -41,7 +41,7 @@ fn merged_tiles_are_the_file_of_one_run() {
 }
 
 #[test]
-fn what_are_not_all_tiles_of_one_plan_is_refused() {
+fn incomplete_or_foreign_tiles_are_refused() {
     let folder = cohorts();
     let run = |call: &str| folder.run(&call.split(' ').collect::<Vec<_>>());
     for tile in 1..=4 {
@@ -90,21 +90,21 @@ fn what_are_not_all_tiles_of_one_plan_is_refused() {
             "a.csv: this is not a result file in JSON",
         ),
     ] {
-        let said = run(&format!("merge {files} -o merged.json")).refused();
-        assert!(said.contains(words), "{files}: {said}");
+        let message = run(&format!("merge {files} -o merged.json")).refused();
+        assert!(message.contains(words), "{files}: {message}");
     }
     for call in ["report tile-1.json -o page.html", "stats tile-1.json"] {
-        let said = run(call).refused();
+        let message = run(call).refused();
         assert!(
-            said.contains("tile 1/4") && said.contains("veilpath merge"),
-            "{said}"
+            message.contains("tile 1/4") && message.contains("veilpath merge"),
+            "{message}"
         );
     }
     let call = "compare a.csv b.csv --engine shares --reveal mean --tile 1/2";
-    let said = run(call).refused();
+    let message = run(call).refused();
     assert!(
-        said.contains("no tiles") && said.contains("leave --tile out"),
-        "{said}"
+        message.contains("no tiles") && message.contains("leave --tile out"),
+        "{message}"
     );
     assert!(
         run("compare a.csv b.csv --engine auto --tile 1/2")
@@ -166,7 +166,7 @@ fn two_institutions_merge_the_tiles_of_their_sessions() {
 }
 
 #[test]
-fn workers_compute_tiles_with_keys_of_their_own() {
+fn workers_compute_tiles_with_their_own_keys() {
     let pair = Pair::with_cohorts();
     let engine = ["--engine", "garbled"];
     let [host, join] = pair.run(&engine, &["-o", "host.json"], &["-o", "join.json"]);

@@ -14,7 +14,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
-/// A program with its page in a browser of its own.
+/// A program with its page in a separate browser.
 struct Institution {
     browser: Browser,
     folder: Folder,
@@ -271,7 +271,7 @@ fn files_of_every_format_can_be_dropped() {
         "{titles:?}"
     );
     assert!(titles.iter().any(|it| it.contains("EyeLink")), "{titles:?}");
-    // A table that says too little ends in words and marks the box that helps.
+    // A table that says too little gives an error and marks the box that helps.
     user.drop_files(&[format_file("table-gaze.tsv")]);
     user.keep("formats");
     user.no_complaints();
@@ -292,8 +292,8 @@ fn dropped_files_find_their_metadata_and_a_refusal_stays() {
         format_file(&format!("{recording}.json")),
         format_file("bids/task-search_events.json"),
     ]);
-    let said = user.browser.texts("#status").concat();
-    assert_eq!(said, "3 files read.");
+    let message = user.browser.texts("#status").concat();
+    assert_eq!(message, "3 files read.");
     let refused = user.browser.texts("#alert").concat();
     assert!(refused.contains("this is a spreadsheet"), "{refused}");
     let state = user.state();

@@ -1,6 +1,6 @@
-//! Decoders that follow the documented bytes of each engine (`messages.rs` and `messages.md` in `crates/protocol/src/engines`): what
-//! engines send has these messages and lengths, to the last byte.
-//! They hold lengths, not contents, and runs of one lane without padding.
+//! Decoders that follow the documented bytes of each engine (`messages.rs` and `messages.md` in
+//! `crates/protocol/src/engines`): what engines send has these messages and lengths, to the last byte. They check
+//! lengths, not contents, in runs of one lane without padding.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
 use veilpath_channel::{Channel, ChannelError, MemoryChannel, memory_pair};
@@ -209,7 +209,7 @@ struct Circuit {
     fold: Fold,
 }
 
-/// Bytes from Alice and from Bob, counted as the chapter says.
+/// Bytes from the garbler and from the evaluator, counted as the chapter says.
 fn garbled_bytes(run: &Run, circuit: &Circuit) -> [usize; 2] {
     // Transfers for several messages of bits that are announced together. Those left over serve the next ones.
     let mut left = 0;
@@ -311,7 +311,7 @@ fn groups(open: &[(usize, usize)], width: usize) -> Vec<&[(usize, usize)]> {
     groups
 }
 
-/// Full adders that sum numbers of so many bits up, and the bits of the sum.
+/// The full adders that sum up numbers of this many bits, and the bits of the sum.
 fn sum(numbers: usize, bits: usize) -> (usize, usize) {
     let mut weights = vec![numbers; bits];
     let (mut gates, mut weight) = (0, 0);

@@ -6,7 +6,7 @@ use veilpath_metrics::{Fixation, Fixations};
 /// The column's name.
 pub(super) const COLUMN: &str = "fixations";
 
-/// The fixations as text. Every number is the shortest that is read back as the same one.
+/// The fixations as text. Every number has the fewest digits that are read back as the same number.
 pub(super) fn format(fixations: &Fixations) -> String {
     let mut text = String::new();
     for (index, fixation) in fixations.list().iter().enumerate() {
@@ -26,7 +26,7 @@ pub(super) fn format(fixations: &Fixations) -> String {
     text
 }
 
-/// The fixations of a field. An error says which one is wrong, and nothing of what it contains.
+/// The fixations of a field. An error says which one is wrong, but never quotes it.
 pub(super) fn parse(text: &str) -> Result<Fixations, String> {
     let text = text.trim();
     if text.is_empty() {

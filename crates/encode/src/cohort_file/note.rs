@@ -23,17 +23,17 @@ pub enum CohortNote {
     SettingsIgnored,
     /// These columns play no role.
     ColumnsIgnored(Vec<String>),
-    /// The columns after the letters play no role.
+    /// The columns after the letters were ignored.
     TrailingColumnsIgnored,
     /// Participants have no names and were numbered from 1.
     ParticipantsNumbered,
-    /// So many fixations in no area of interest (`#`) were left out.
+    /// This many fixations outside all areas of interest (`#`) were left out.
     NoArea(usize),
     /// So many blank lines were skipped.
     BlankLines(u64),
-    /// So many ids and settings had unprintable characters, which were replaced.
+    /// This many ids and settings had unprintable characters, which were replaced.
     Unprintable(usize),
-    /// So many rows have the participant and stimulus of an earlier row.
+    /// This many rows have the participant and stimulus of an earlier row.
     RepeatedIds(usize),
 }
 

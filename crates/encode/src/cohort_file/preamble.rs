@@ -26,7 +26,7 @@ pub(super) struct Preamble {
 const ASPECTS: std::ops::RangeInclusive<f64> = 0.1..=10.0;
 
 impl Preamble {
-    /// Reads comments up to the first line that is none, and gives that.
+    /// Reads comments and returns the first line that is not one.
     pub(super) fn read(&mut self, lines: &mut Lines) -> Result<Option<String>, ReadError> {
         loop {
             let Some(line) = lines.next_line()? else {
@@ -53,7 +53,7 @@ impl Preamble {
                     )
                 })?;
             } else {
-                // With its spaces: a tab at the end comes before an empty scanpath.
+                // Keep trailing spaces: a tab at the end precedes an empty scanpath.
                 return Ok(Some(whole));
             }
         }

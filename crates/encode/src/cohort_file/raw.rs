@@ -26,7 +26,7 @@ pub struct RawCohort {
     /// What the coordinates of fixations mean, if there are any.
     pub(super) screen: Option<Screen>,
     pub(super) notes: Vec<CohortNote>,
-    /// Whether rows are those of a frame, and not lines.
+    /// Whether the rows come from a frame, not from lines of a file.
     pub(super) is_frame: bool,
 }
 
@@ -94,8 +94,8 @@ impl RawCohort {
         self.rows.is_empty()
     }
 
-    /// Where the first scanpath is that has the participant and the stimulus of an earlier one, and where that one is: lines of a
-    /// file, from 1, or rows of a frame, from 0.
+    /// Where the first scanpath with the participant and stimulus of an earlier one is, and where that earlier one is:
+    /// lines of a file, from 1, or rows of a frame, from 0.
     pub fn repeated(&self) -> Option<[u64; 2]> {
         let mut places = HashMap::new();
         for row in &self.rows {
@@ -185,7 +185,7 @@ impl RawCohort {
             .collect()
     }
 
-    /// What a file with some of these scanpaths has to say about its alphabet, in order to be read as this one.
+    /// The alphabet that a file with some of these scanpaths must declare to be read like this one.
     pub(super) fn declared_for(&self, part: &Cohort) -> Option<String> {
         let alphabet = part.alphabet;
         let notation = || alphabet.notation().name().to_string();
@@ -230,7 +230,7 @@ fn guessed_notation<'a>(mut texts: impl Iterator<Item = &'a str> + Clone) -> Not
     }
 }
 
-/// Nothing of a participant: the name of the file and the number of scanpaths.
+/// Shows nothing about participants, only the name of the file and the number of scanpaths.
 impl fmt::Debug for RawCohort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RawCohort")

@@ -112,7 +112,8 @@ impl RawCohort {
     }
 }
 
-/// Makes all ids printable, and returns how many were not. Those of a file may have a mark against spreadsheets.
+/// Makes all ids printable, and returns how many were not. In a file they may have an apostrophe against
+/// spreadsheet formulas.
 fn make_ids_printable(rows: &mut [RawRow], may_be_marked: bool) -> usize {
     let mut unprintable = 0;
     for row in rows {

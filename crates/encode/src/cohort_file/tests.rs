@@ -1,4 +1,4 @@
-//! Every form, what is written and read again, and what is wrong with a file.
+//! Every form of a cohort file, round trips, and errors.
 
 mod fixations;
 mod parts;
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use veilpath_metrics::{Alphabet, Encoding, Entry, Grid, Notation, Scanpath};
 
-/// A file read in the alphabet that it has by itself or that was asked for.
+/// A file read in its own alphabet or in a requested one.
 #[derive(Debug)]
 struct ReadFile {
     raw: RawCohort,
@@ -234,7 +234,7 @@ fn a_cohort_that_a_spreadsheet_saved_is_read() {
     }
 }
 
-/// The modulus of two letters per cell is the number of columns, and it is said where the file leaves it open.
+/// The modulus of two letters per cell is the number of columns; a note says so if the file leaves it open.
 #[test]
 fn double_letters_follow_the_grid() {
     let grid = Grid::new(12, 8).unwrap();

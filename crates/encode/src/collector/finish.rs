@@ -1,6 +1,6 @@
 //! The end: recordings become the scanpaths of a cohort.
 
-use super::limits::unreducible;
+use super::limits::reduction_error;
 use super::tally::Tallies;
 use super::{Collector, Path};
 use crate::aoi_column::LetterOrder;
@@ -18,7 +18,7 @@ impl Collector {
     pub fn finish(mut self) -> Result<(Cohort, Summary), ReadError> {
         let backwards = self
             .finish_detection()
-            .map_err(|(file, why)| unreducible(&self.files, file, why))?;
+            .map_err(|(file, why)| reduction_error(&self.files, file, why))?;
         if let Some(failure) = self.failure {
             return Err(failure);
         }
@@ -65,7 +65,7 @@ impl Collector {
                         backwards: resets,
                     } = encoder
                         .finish()
-                        .map_err(|why| unreducible(&self.files, state.file, why))?;
+                        .map_err(|why| reduction_error(&self.files, state.file, why))?;
                     removed_runs += removed;
                     observed.times.backwards += resets;
                     (letters, Vec::new())
@@ -123,7 +123,8 @@ impl Collector {
         Ok((cohort, summary))
     }
 
-    /// The names behind the letters of an AOI encoding, and where those found in a column must be renamed to be sorted.
+    /// The names behind the letters of an AOI encoding, and how to renumber the letters of names that were found in a
+    /// column.
     fn areas(&self) -> Result<(Vec<String>, Option<LetterOrder>), ReadError> {
         match &self.options.placing {
             Placing::Grid(_) => Ok((Vec::new(), None)),

@@ -16,7 +16,7 @@ use veilpath_metrics::{Fixation as KeptFixation, temporal_repeats};
 pub(super) enum Origin {
     /// A row of a file, which is counted.
     Row,
-    /// A detector. It gives them in the order of the rows, which a clock that was reset must not change.
+    /// A detector. It returns them in the order of the rows, which a reset clock must not change.
     Detector,
 }
 
@@ -136,7 +136,7 @@ impl Collector {
         self.add_detected(recording, &found);
     }
 
-    /// The last fixations of all recordings, when all samples have come; the number of times that went backwards, or the file
+    /// The last fixations of all recordings, after the last sample. Returns how often time went backwards, or the file
     /// that has no usable times.
     pub(super) fn finish_detection(&mut self) -> Result<u64, (usize, ReductionError)> {
         let mut backwards = 0;
@@ -215,7 +215,7 @@ impl Collector {
         }
     }
 
-    /// Finds out where points of a recording lie on the screen, where that matters.
+    /// Finds out where points of a recording lie on the screen, if that matters.
     pub(super) fn update_surface(
         &mut self,
         recording: usize,

@@ -1,11 +1,11 @@
-//! How long scanpaths may get, and what is said where they would be longer.
+//! How long scanpaths may get, and the errors for longer ones.
 
 use crate::runs::ReductionError;
 use crate::summary::FileSummary;
 use crate::{EncodeField, ReadError};
 
-/// The most letters of all fixations together: no study has so many, and mistaken units must not fill the memory.
-/// Tests reach it with less of that.
+/// The most letters of all fixations together: no study has this many, and mistaken units must not fill the
+/// memory. Tests use a lower limit.
 pub(super) const MAX_ALL_LETTERS: usize = if cfg!(test) { 1 << 25 } else { 1 << 29 };
 
 /// The most fixations that are kept of a recording, and of all together: a row of a cohort file, and the file, must be
@@ -24,7 +24,11 @@ pub(super) const ABOUT_TIME: &[EncodeField] = &[
     EncodeField::MinDwell,
 ];
 
-pub(super) fn unreducible(files: &[FileSummary], file: usize, why: ReductionError) -> ReadError {
+pub(super) fn reduction_error(
+    files: &[FileSummary],
+    file: usize,
+    why: ReductionError,
+) -> ReadError {
     let name = files.get(file).map_or("", |file| file.file.as_str());
     match why {
         ReductionError::NoTime => ReadError::new(

@@ -3,7 +3,7 @@
 use crate::place::{has_area, is_measured};
 use crate::{EncodeField, ReadError, Space};
 
-/// Refuses a recording whose stimulus has no known size; `error` makes an error about the file.
+/// Rejects a recording whose stimulus has no known size; `error` creates an error about the file.
 pub(super) fn check(
     space: Option<&Space>,
     error: impl FnOnce(&str) -> ReadError,

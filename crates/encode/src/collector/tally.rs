@@ -1,4 +1,5 @@
-//! Where the points of each participant lie, to notice one whose coordinates mean something else.
+//! Where the points of each participant lie, to notice participants whose coordinates mean
+//! something else.
 
 use crate::EncodeNote;
 use crate::observations::ENOUGH_ROWS;
@@ -37,7 +38,7 @@ impl Tally {
         self.first = first;
     }
 
-    fn says_enough(&self) -> bool {
+    fn has_enough_points(&self) -> bool {
         self.outside + self.used >= ENOUGH_ROWS
     }
 
@@ -62,11 +63,11 @@ impl Tallies {
         self.by_file.push((file, participant.to_string()));
     }
 
-    /// Says so where the points of at most half of the participants are odd. The note names files and no participant.
+    /// A note if the points of at most half of the participants are odd. It names files, never participants.
     pub(super) fn note(&self, files: &[FileSummary]) -> Option<EncodeNote> {
-        let enough = |tally: &&Tally| tally.says_enough();
+        let enough = |tally: &&Tally| tally.has_enough_points();
         let of = self.by_participant.values().filter(enough).count();
-        let is_odd = |tally: &Tally| tally.says_enough() && tally.is_odd();
+        let is_odd = |tally: &Tally| tally.has_enough_points() && tally.is_odd();
         let participants = self.by_participant.values().filter(|it| is_odd(it)).count();
         if participants == 0 || participants * 2 > of {
             return None;

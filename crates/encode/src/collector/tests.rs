@@ -1,4 +1,4 @@
-//! Recordings, placing, binning and what the cohort says of its making.
+//! Recordings, placing, binning, and the settings that the cohort records.
 
 mod empty;
 mod fixations;

@@ -172,7 +172,7 @@ fn mistakes_are_not_taken_for_formats() {
     assert_eq!(taken("a.json", json), Some("visual-search-json"));
 }
 
-/// What is to become of each real file, by a part of its path; the first entry that fits counts.
+/// The expected result for each real file, by a part of its path; the first match counts.
 const EXPECTED: &[(&str, &str)] = &[
     ("NOTES.md", "refused"),
     ("Readme_Videos.md", "refused"),
@@ -198,7 +198,7 @@ const EXPECTED: &[(&str, &str)] = &[
     ("ScanMatch_DataExample.mat", "matlab"),
 ];
 
-/// Taken by a reader that says why there is nothing to read: no places, or none on the panorama.
+/// Recognised by a reader that rejects them with a reason: no places, or none on the panorama.
 const REFUSED_BY_THEIR_READER: &[&str] = &["_physioevents.tsv.gz", "salient360_toolbox_raw/"];
 
 #[test]

@@ -2,15 +2,15 @@
 //! threshold.
 //!
 //! The window starts with the shortest fixation and grows until its extent is at least the threshold. As in their
-//! pseudocode and in pymovements, the sample with which it is belongs to the fixation, and the next window starts after it. Lost
-//! samples do not end the window; they split what is in it, without that last sample, and parts with fewer samples than the
-//! shortest fixation are dropped.
+//! pseudocode and in pymovements, the sample that reaches the threshold belongs to the fixation, and the next window
+//! starts after it. Lost samples do not end the window; they split what is in it, without that last sample, and parts
+//! with fewer samples than the shortest fixation are dropped.
 
 use super::sample_run::SampleRun;
 use super::{DetectedFixation, DetectionOptions, Point};
 use std::collections::VecDeque;
 
-/// Finds fixations sample by sample. Memory is that of the shortest fixation's samples.
+/// Finds fixations sample by sample. It keeps only the samples of the shortest fixation in memory.
 #[derive(Debug)]
 pub(super) struct Idt {
     threshold: f64,
@@ -31,8 +31,8 @@ struct Sample {
     point: Option<Point>,
 }
 
-/// The smallest and the largest value of a window that moves on: candidates for each, with the sample's number, in the order
-/// in which they will be it.
+/// The smallest and the largest value of a sliding window: candidates for each, with the sample's number, in the order
+/// in which they become the extreme.
 #[derive(Debug, Default)]
 struct Extremes {
     smallest: VecDeque<(u64, f64)>,
@@ -64,7 +64,7 @@ impl Idt {
         }
     }
 
-    /// So many lost samples between two others are as good as more.
+    /// From this many on, it does not matter how many samples are lost between two others.
     pub(super) fn longest_loss(&self) -> usize {
         self.least
     }
@@ -156,7 +156,7 @@ impl FixationWindow {
         self.last = sample;
     }
 
-    /// A further sample follows the last one, which therefore counts.
+    /// Another sample follows the last one, so the last one counts.
     fn settle_last(&mut self, least: usize) {
         let Sample { time, point } = self.last;
         match (&mut self.current, point) {

@@ -4,12 +4,13 @@ use crate::{EncodeField, ReadError};
 use std::fmt;
 use std::str::FromStr;
 
-/// How raw gaze becomes a scanpath, and the numbers of the detectors. Those of another detector have no effect.
+/// How raw gaze becomes a scanpath, and the parameters of the detectors. Those of other detectors have no
+/// effect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DetectionOptions {
     /// The rule. Default: runs.
     pub detector: Detector,
-    /// I-VT: the speed, per second, from which on the eye moves. Default: 20 degrees.
+    /// I-VT: the speed, per second, at which the eye counts as moving. Default: 20 degrees.
     pub velocity: ScreenLength,
     /// I-VT: how speed is computed. Default: from five points.
     pub velocity_method: VelocityMethod,
@@ -52,14 +53,14 @@ pub enum LengthUnit {
 /// How speed is computed from places; the names are those of pymovements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VelocityMethod {
-    /// The difference of a sample and the one before.
+    /// The difference between a sample and the previous one.
     Preceding,
-    /// The difference of the sample after and the one before.
+    /// The difference between the next sample and the previous one.
     Neighbors,
-    /// The difference of the means of two samples after and two before.
+    /// The difference between the means of the next two and the previous two samples.
     #[default]
     FivePoint,
-    /// The slope of a polynomial through the samples around.
+    /// The slope of a polynomial through the surrounding samples.
     SavitzkyGolay {
         /// How many samples, an odd number.
         window: u16,

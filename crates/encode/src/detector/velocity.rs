@@ -3,7 +3,7 @@
 use super::{Point, VelocityMethod};
 use std::collections::VecDeque;
 
-/// Computes the speed at each sample when those that it depends on have come.
+/// Computes the speed at each sample as soon as all samples that it depends on are known.
 #[derive(Debug)]
 pub(super) struct VelocityFilter {
     method: VelocityMethod,
@@ -50,16 +50,16 @@ impl VelocityFilter {
         }
     }
 
-    /// So many lost samples between two others are as good as more.
+    /// From this many on, it does not matter how many samples are lost between two others.
     pub(super) fn longest_loss(&self) -> usize {
         2 * self.reach + 1
     }
 
-    /// The next sample; gives the one whose speed is known with it.
+    /// Takes the next sample; returns the one whose speed is now known.
     pub(super) fn push(&mut self, time: f64, point: Option<Point>) -> Option<SpeedSample> {
         if self.window.is_empty() {
             for _ in 0..self.reach {
-                self.window.push_back(self.beyond(point));
+                self.window.push_back(self.padding(point));
             }
         }
         self.enter(Entry {
@@ -73,16 +73,16 @@ impl VelocityFilter {
         let Some(last) = self.window.back().copied() else {
             return;
         };
-        let beyond = self.beyond(last.point);
+        let padding = self.padding(last.point);
         for _ in 0..self.reach {
-            if let Some(moving) = self.enter(beyond) {
+            if let Some(moving) = self.enter(padding) {
                 each(moving);
             }
         }
     }
 
     /// What is assumed beyond an end: nothing, or for a polynomial that the eye stayed.
-    fn beyond(&self, edge: Option<Point>) -> Entry {
+    fn padding(&self, edge: Option<Point>) -> Entry {
         let stays = matches!(self.method, VelocityMethod::SavitzkyGolay { .. });
         Entry {
             time: None,

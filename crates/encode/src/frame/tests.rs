@@ -228,7 +228,7 @@ fn a_cohort_is_read_from_a_frame() {
     assert_eq!(error.row, Some(2), "{error}");
 }
 
-/// A sink for what other readers find must not see frames: they have no lines.
+/// Other readers must not see frames: they have no lines.
 #[test]
 fn a_frame_has_no_lines() {
     let input = Input::from_frame(frame(&HEADER, vec![rows()])).unwrap();

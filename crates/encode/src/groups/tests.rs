@@ -1,4 +1,4 @@
-//! Groups from columns of recordings, of cohort files and of tables of their own.
+//! Groups from columns of recordings and of cohort files, and from separate tables.
 
 use super::*;
 use crate::{EncodeOptions, RawCohort, ReadOptions, Source, encode_files};

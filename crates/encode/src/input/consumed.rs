@@ -1,4 +1,4 @@
-//! Counting what has been read, and stopping it.
+//! Counts what has been read, and lets callers stop reading.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -62,12 +62,12 @@ fn a_file_can_be_read_again_and_a_pipe_cannot() {
     std::fs::write(file.path(), "x,y\n").unwrap();
     let memory = Input::from_bytes("test", b"x,y\n".to_vec()).unwrap();
     for input in [memory, Input::open(file.path()).unwrap()] {
-        let again = input.again().unwrap().unwrap();
+        let again = input.reopen().unwrap().unwrap();
         assert_eq!(again.name(), input.name());
         assert_eq!(input.head().lines, again.head().lines);
     }
     let pipe = Input::from_reader("-", None, Box::new(io::empty())).unwrap();
-    assert!(pipe.again().unwrap().is_none());
+    assert!(pipe.reopen().unwrap().is_none());
 }
 
 #[test]

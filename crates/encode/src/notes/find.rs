@@ -46,7 +46,7 @@ pub(crate) fn notes(
     if let Placing::Grid(grid) = &options.placing {
         notes.extend(seen.places.half_empty(grid));
     }
-    // Where all are odd, the notes above say so.
+    // If all are odd, the notes above already say so.
     if !notes.iter().any(EncodeNote::is_about_all_places) {
         notes.extend(seen.odd_participants.clone());
     }
@@ -77,7 +77,7 @@ fn no_letters(summary: &Summary) -> Option<EncodeNote> {
     })
 }
 
-/// Files without a row in use, where others have some: where none has, everything else in the summary says so.
+/// Files without a used row, while others have some. If no file has any, the rest of the summary says so.
 fn files_not_used(summary: &Summary) -> Option<EncodeNote> {
     let unused = || summary.files.iter().filter(|file| file.rows_used == 0);
     let count = unused().count();
@@ -87,7 +87,7 @@ fn files_not_used(summary: &Summary) -> Option<EncodeNote> {
     })
 }
 
-/// Options for the kind of rows or the detector that did not occur, as far as the user has set them or they differ from the
+/// Options for a kind of rows or a detector that did not occur, if the user has set them or they differ from the
 /// defaults.
 fn without_effect(options: &EncodeOptions, data: DataKinds) -> Vec<EncodeNote> {
     let (runs, detection) = (&options.runs, &options.detection);

@@ -1,4 +1,5 @@
-//! What the user can say about files of a format, and what has no effect because the format settles it itself.
+//! Which options can change what is read from files of a format, and which have no effect because the format
+//! settles them.
 
 use super::Format;
 use crate::{EncodeField, EncodeNote, Eye, NoEffect, ReadOptions};
@@ -141,7 +142,7 @@ mod tests {
         Some(recorder.recordings)
     }
 
-    /// Each option is said to have no effect where nothing that it can say changes what is read, and nowhere else.
+    /// An option is reported as having no effect exactly if no value of it changes what is read.
     #[test]
     fn options_have_no_effect_exactly_where_they_change_nothing() {
         use CoordinateUnit::{Fraction, LonLat, Pixels};

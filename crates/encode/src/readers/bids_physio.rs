@@ -48,7 +48,7 @@ impl Format for BidsPhysio {
         sink: &mut dyn Sink,
     ) -> Result<(), ReadError> {
         let name = BidsName::parse(input.name());
-        refuse_what_has_no_gaze(&input, name.as_ref(), options)?;
+        refuse_without_gaze(&input, name.as_ref(), options)?;
         let sidecar = metadata(&input, name.as_ref(), None)?;
         let events = metadata(&input, name.as_ref(), Some("events"))?;
         let (participant, stimulus) = names(&input, name.as_ref(), options, sink)?;
@@ -56,7 +56,8 @@ impl Format for BidsPhysio {
 
         let mut rows = open_rows(input, &sidecar)?;
         if other_eye {
-            // No recording: it would be a second, empty one under the names of the eye that is taken.
+            // Start no recording: it would be a second, empty one with the same names as that of the
+            // other eye.
             while rows.next_row()?.is_some() {
                 sink.dropped(Dropped::OtherEye);
             }
@@ -104,7 +105,7 @@ struct ColumnIndices {
     unit: Option<String>,
 }
 
-fn refuse_what_has_no_gaze(
+fn refuse_without_gaze(
     input: &Input,
     name: Option<&BidsName>,
     options: &ReadOptions,
@@ -158,7 +159,7 @@ fn names(
     options: &ReadOptions,
     sink: &mut dyn Sink,
 ) -> Result<(String, Option<String>), ReadError> {
-    // A pattern of the user's goes before BIDS' own rule for file names.
+    // The user's pattern takes precedence over BIDS' own rule for file names.
     let in_bids = match (name, &options.name_template) {
         (Some(name), None) => NamesInFile {
             participant: name.participant(),
@@ -169,7 +170,7 @@ fn names(
     names_of(input, options, in_bids, sink)
 }
 
-/// BIDS keeps each eye in a file of its own; taking both would mix two recordings of the same looking.
+/// BIDS keeps each eye in a file of its own; taking both would mix two recordings of the same viewing.
 fn is_other_eye(
     input: &Input,
     name: Option<&BidsName>,

@@ -21,7 +21,7 @@ pub(crate) struct BidsName {
 }
 
 impl BidsName {
-    /// Takes a file name (folders do not matter) apart; `None` where it is not made like this.
+    /// Takes a file name (folders do not matter) apart; `None` if it does not have this form.
     pub(crate) fn parse(file: &str) -> Option<Self> {
         let file = file.rsplit(['/', '\\']).next()?;
         let stem = file.split('.').next()?;
@@ -54,7 +54,7 @@ impl BidsName {
     }
 
     /// The task, with everything else that tells this recording from others of the participant (session, run, …), so
-    /// that no two of them are mistaken for one. Which eye is not among it.
+    /// that no two of them are mistaken for one. The eye is not part of it.
     pub(crate) fn stimulus(&self) -> Option<String> {
         let task = self.entity("task").map(str::to_string);
         let others = self
@@ -216,7 +216,7 @@ impl Sidecar {
     }
 }
 
-/// Whether the same recording by another eye is in the same folder and goes first: the left eye, or else, where
+/// Whether the same recording of another eye is in the same folder and takes precedence: the left eye or, if
 /// nothing says which eye is which, the lower label.
 pub(crate) fn has_preferred_eye(path: &Path, data: &BidsName, own: Option<&str>) -> bool {
     if own == Some("left") {

@@ -37,7 +37,7 @@ impl Current {
     }
 }
 
-/// Hands a fixation over, or drops it where it has no place or an impossible duration.
+/// Reports a fixation, or drops it if it has no place or an impossible duration.
 pub(crate) fn report_fixation(
     sink: &mut dyn Sink,
     recording: RecordingId,
@@ -74,7 +74,8 @@ pub(crate) fn pixel_space(size: Option<(f64, f64)>, options: &ReadOptions) -> Op
     space_in(unit, size, options)
 }
 
-/// The space of a unit; `size` is what the file says of the screen in pixels, and the user's word goes first.
+/// The space of a unit; `size` is what the file says of the screen in pixels, and the user's setting takes
+/// precedence.
 pub(crate) fn space_in(
     unit: CoordinateUnit,
     size: Option<(f64, f64)>,

@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn other_rows_of_numbers_are_not_taken() {
+    fn unrelated_rows_of_numbers_are_not_recognised() {
         for text in [
             "1 2\n",
             "1 2 3 4 5 6 7 8\n",

@@ -1,11 +1,12 @@
 //! EyeLink recordings as text (`.asc`), as SR Research's edf2asc writes them.
 //!
-//! - A line belongs to the trial in which it is, but a fixation, whose line is written when it ends, to the one in
-//!   which it started. What is before the first `TRIALID` or between `TRIAL_RESULT` and the next `TRIALID` belongs to none.
-//! - A trial is named after its picture (`!V TRIAL_VAR image …`, else the first `!V IMGLOAD`), else after the text
-//!   behind `TRIALID`, or `trial n` where that is a number. A second trial of one name is called `name (2)`.
+//! - A line belongs to the trial that contains it. A fixation, whose line is written when it ends, belongs to the trial
+//!   in which it started. Lines before the first `TRIALID` or between `TRIAL_RESULT` and the next `TRIALID` belong to
+//!   no trial.
+//! - A trial is named after its picture (`!V TRIAL_VAR image …`, else the first `!V IMGLOAD`), else after the text that
+//!   follows `TRIALID`, or `trial n` where that is a number. A second trial of one name is called `name (2)`.
 //! - Without `TRIALID`, a file is one recording, or `block n` for each start of recording where there are several.
-//! - Every line with a time counts as a row: what is not used of samples, saccades and messages is another event.
+//! - Every line with a time counts as a row; unused samples, saccades and messages are counted as other events.
 
 use super::common::{Current, report_fixation};
 use super::eyelink_lines::{Line, Message, Survey, TrialNames};
@@ -196,7 +197,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// `START time LEFT RIGHT …`, `SAMPLES GAZE LEFT RATE 1000.00 …`, `EVENTS` likewise.
+    /// `START time LEFT RIGHT …`, `SAMPLES GAZE LEFT RATE 1000.00 …`, and the same for `EVENTS`.
     fn set_up(&mut self, line: &str) -> Result<(), ReadError> {
         let mut words = line.split_ascii_whitespace();
         let kind = words.next().unwrap_or("");
@@ -211,7 +212,7 @@ impl<'a> Reader<'a> {
                 let block = format!("block {}", self.blocks);
                 self.trial_history
                     .enter(time, TrialState::Stimulus(Some(block)));
-                self.sink.assumed("no trials are marked (TRIALID); each start of recording counts as a stimulus of its own", &[]);
+                self.sink.assumed("no trials are marked (TRIALID); each start of recording counts as a separate stimulus", &[]);
             }
         }
         let used = match kind {
@@ -408,14 +409,14 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The binary original, which people try first.
+/// The binary original, which users tend to try first.
 fn is_edf(head: &Head) -> bool {
     head.lines
         .first()
         .is_some_and(|line| line.starts_with("SR_RESEARCH"))
 }
 
-/// Whether no other program writes such a line.
+/// Whether only EyeLink software writes such a line.
 fn is_typical(line: &str) -> bool {
     let mut words = line.split_ascii_whitespace();
     let number = |words: &mut std::str::SplitAsciiWhitespace<'_>| {

@@ -1,7 +1,7 @@
-//! The lines of EyeLink ASC files, and a first pass over a file for what they say too late.
+//! The lines of EyeLink ASC files, and a first pass over a file for information that comes too late.
 //!
 //! Trials are named by messages that often come after the trial's data (`!V TRIAL_VAR` is sent once recording has
-//! stopped), and whether there are fixations shows only where the first one ends. Hence the [`Survey`].
+//! stopped), and whether there are fixations is known only when the first one ends. Hence the [`Survey`].
 
 use crate::{Input, Lines, ReadError};
 
@@ -148,19 +148,19 @@ impl Survey {
     /// Looks through the whole file where it can be read twice, else through its head.
     pub(super) fn of(input: &Input) -> Result<Self, ReadError> {
         let mut survey = Self::default();
-        match input.again()? {
+        match input.reopen()? {
             Some(again) => {
                 let mut lines: Lines = again.into_lines();
                 while let Some(line) = lines.next_line()? {
-                    survey.look_at(&line);
+                    survey.inspect(&line);
                 }
                 survey.complete = true;
             }
             None => {
                 for line in input.head().lines {
-                    survey.look_at(&line);
+                    survey.inspect(&line);
                 }
-                // Names that come after the data would be known for the first trials only.
+                // Names that come after the data are known for the first trials only.
                 for trial in &mut survey.trials {
                     trial.picture = None;
                     trial.variable = None;
@@ -170,7 +170,7 @@ impl Survey {
         Ok(survey)
     }
 
-    fn look_at(&mut self, line: &str) {
+    fn inspect(&mut self, line: &str) {
         match Line::of(line) {
             Line::Sample(_) => self.samples = true,
             Line::Fixation(line) => {

@@ -50,7 +50,8 @@ impl TrialHistory {
         self.now = state;
     }
 
-    /// The state at an earlier time, or at the current line if there is no time. For a time before all that is kept, the oldest.
+    /// The state at an earlier time, or at the current line if there is no time. For a time before all kept states, the
+    /// oldest one.
     pub(super) fn at(&self, time: Option<f64>) -> &TrialState {
         let Some(time) = time else {
             return &self.now;

@@ -1,7 +1,8 @@
 //! Gazepoint Analysis: `… fixations.csv` and `… all_gaze.csv`.
 //!
-//! A file of fixations has one row per fixation. A file of all gaze has one per sample, in which `FPOGD`, the duration of
-//! the fixation so far, grows from row to row; the last valid row of each `FPOGID` is the fixation. Both are read alike.
+//! A file of fixations has one row per fixation. A file of all gaze has one per sample, in which `FPOGD`, the duration
+//! of the fixation so far, grows from row to row; the last valid row of each `FPOGID` is the fixation. Both are read in
+//! the same way.
 
 use super::common::{Current, fraction_space, report_fixation, start_ms};
 use super::{Format, SupportedOptions, names_of};
@@ -148,7 +149,7 @@ fn read_fixations(
     let mut pending: Option<Pending> = None;
     let mut pending_aoi = String::new();
     while let Some(row) = rows.next_row()? {
-        // First of all: a participant whose rows are all dropped has an empty scanpath, not none.
+        // Do this first: a participant whose rows are all dropped still gets an empty scanpath.
         let recording = media.enter(row, names, Kind::Fixations, &mut current, sink)?;
         if is_off(row, valid)? {
             sink.dropped(Dropped::Invalid);
@@ -165,7 +166,7 @@ fn read_fixations(
             Some(last) if last.recording == next.recording && last.number == next.number => {
                 sink.dropped(Dropped::SameFixation);
             }
-            Some(last) => hand_over(last, &pending_aoi, sink),
+            Some(last) => emit(last, &pending_aoi, sink),
             None => {}
         }
         pending = Some(next);
@@ -173,12 +174,12 @@ fn read_fixations(
         pending_aoi.push_str(aoi.map_or("", |aoi| row.text(aoi)));
     }
     if let Some(last) = &pending {
-        hand_over(last, &pending_aoi, sink);
+        emit(last, &pending_aoi, sink);
     }
     Ok(())
 }
 
-fn hand_over(fixation: &Pending, aoi: &str, sink: &mut dyn Sink) {
+fn emit(fixation: &Pending, aoi: &str, sink: &mut dyn Sink) {
     report_fixation(
         sink,
         fixation.recording,

@@ -1,5 +1,5 @@
-//! MATLAB files (level 5: `save` with `-v6` or `-v7`) with scanpaths as ScanMatch wants them: matrices of n rows and the
-//! columns x (pixels), y (pixels) and, where there is a third, duration (milliseconds).
+//! MATLAB files (level 5: `save` with `-v6` or `-v7`) with scanpaths as ScanMatch expects them: matrices of n rows and
+//! the columns x (pixels), y (pixels) and, where there is a third, duration (milliseconds).
 //!
 //! A variable is one participant under its own name. Where the user or the name pattern names the participant, the file
 //! is theirs and its variables are stimuli.
@@ -7,12 +7,9 @@
 mod elements;
 
 use self::elements::{Class, Matrix, Variables};
-use super::common::pixel_space;
+use super::common::{pixel_space, report_fixation};
 use super::{Format, only_fixations};
-use crate::{
-    Dropped, Fixation, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording, Sink,
-    TimeUnit,
-};
+use crate::{Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording, Sink, TimeUnit};
 
 /// MATLAB files.
 #[derive(Debug)]
@@ -47,7 +44,7 @@ impl Format for Matlab {
             match not_a_scanpath(&matrix) {
                 None => {
                     let (participant, stimulus) = names.of_variable(&file, &matrix)?;
-                    hand_over(&matrix, &participant, stimulus.as_deref(), options, sink)?;
+                    emit(&matrix, &participant, stimulus.as_deref(), options, sink)?;
                     used += 1;
                 }
                 Some(what) => left_out.push(what),
@@ -60,7 +57,7 @@ impl Format for Matlab {
                 format!("it has {}", left_out.join(", "))
             };
             return Err(ReadError::new(&file, format!("there is no matrix of fixations in this file: {found}"))
-                .with_remedy("save each scanpath as a variable of its own, a matrix with a row per fixation and the columns x, y and duration in ms: save('file.mat', 'anna', 'ben', '-v7')"));
+                .with_remedy("save each scanpath as a separate variable, a matrix with a row per fixation and the columns x, y and duration in ms: save('file.mat', 'anna', 'ben', '-v7')"));
         }
         if !left_out.is_empty() {
             sink.assumed(
@@ -114,7 +111,7 @@ impl Names {
     }
 }
 
-/// Why a variable is no scanpath, in a few words; `None` where it is one.
+/// Why a variable is not a scanpath, in a few words; `None` if it is one.
 fn not_a_scanpath(matrix: &Matrix) -> Option<String> {
     let (rows, columns) = (matrix.rows, matrix.columns);
     match matrix.class {
@@ -126,7 +123,7 @@ fn not_a_scanpath(matrix: &Matrix) -> Option<String> {
     }
 }
 
-fn hand_over(
+fn emit(
     matrix: &Matrix,
     participant: &str,
     stimulus: Option<&str>,
@@ -152,22 +149,8 @@ fn hand_over(
     for row in 0..matrix.rows {
         let at = |column: usize| matrix.value(row, column).filter(|value| value.is_finite());
         let duration_ms = at(2).map(|duration| duration * unit.in_ms());
-        match at(0).zip(at(1)) {
-            None => sink.dropped(Dropped::Lost),
-            Some(_) if duration_ms.is_some_and(|duration| duration < 0.0) => {
-                sink.dropped(Dropped::NegativeDuration);
-            }
-            Some((x, y)) => sink.fixation(
-                recording,
-                Fixation {
-                    x,
-                    y,
-                    start_ms: None,
-                    duration_ms,
-                    aoi: None,
-                },
-            ),
-        }
+        let point = at(0).zip(at(1));
+        report_fixation(sink, recording, point, None, duration_ms, None);
     }
     Ok(())
 }

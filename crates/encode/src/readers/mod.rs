@@ -1,7 +1,7 @@
 //! The formats, one file each.
 //!
-//! To add one: implement [`Format`] in a file of its own, list it in [`FORMATS`] (more particular formats first: the
-//! first that recognises a file gets it), and put a tiny file of your own making into `testdata/formats/`.
+//! To add one: implement [`Format`] in a file of its own, list it in [`FORMATS`] (more specific formats first: the
+//! first that recognises a file reads it), and put a tiny file of your own making into `testdata/formats/`.
 
 pub use accepts::SupportedOptions;
 pub(crate) use accepts::without_effect;
@@ -91,10 +91,10 @@ pub static FORMATS: &[&dyn Format] = &[
     &table::Table,
 ];
 
-/// Participant and stimulus of a file, where something names them: what the user said, else what the file's preamble says, else
-/// what the name template finds.
+/// Participant and stimulus of a file, if known: from the user, else from the file's preamble, else from the name
+/// template.
 ///
-/// Ids in columns of a table go before all of this; they are the reader's business.
+/// Ids in columns of a table take precedence; the reader handles them.
 pub(crate) fn names_found(
     input: &Input,
     options: &ReadOptions,
@@ -158,7 +158,7 @@ pub(crate) fn or_file_name(found: NamesInFile, input: &Input) -> (String, Option
 pub(crate) const CALLED_AFTER_FILE: &[EncodeField] =
     &[EncodeField::Participant, EncodeField::NameTemplate];
 
-/// What is said of a file that does not name its participant; one of the unused columns may.
+/// The note about a file that does not name its participant. It lists unused columns that may.
 pub(crate) fn named_after_file(unused_columns: &[String]) -> String {
     const LISTED: usize = 6;
     if unused_columns.is_empty() {
@@ -179,7 +179,8 @@ pub(crate) fn named_after_file(unused_columns: &[String]) -> String {
     )
 }
 
-/// Participant and stimulus for a data set that spells them in its file names: a name template of the user's goes first.
+/// Participant and stimulus for a data set that spells them in its file names: the user's name template takes
+/// precedence.
 pub(crate) fn names_by_convention(
     input: &Input,
     options: &ReadOptions,
@@ -214,7 +215,7 @@ pub(crate) fn has_only(
     .with_fields(&[EncodeField::Rows]))
 }
 
-/// The stimulus' place in the file's coordinates, turned around where the user asks for it.
+/// The stimulus' place in the file's coordinates, flipped if the user asks for it.
 pub(crate) fn oriented(space: Space, options: &ReadOptions) -> Space {
     if options.flip_y {
         space.flipped()

@@ -65,16 +65,17 @@ pub(super) struct Names {
     stimulus: Option<String>,
     /// The column `recording id` of Pupil Cloud, whose exports may hold many recordings.
     recording: Option<usize>,
-    /// Whether the user names the participant, which goes for one recording only.
+    /// Whether the user names the participant, which is possible for a single recording only.
     named_by_user: bool,
-    /// Whether the folder names the participant, which is worth a word.
+    /// Whether the folder names the participant, which is worth a note.
     named_by_folder: bool,
     first_recording: Option<String>,
     current: Current,
 }
 
 impl Names {
-    /// Participant and stimulus of a file. All exports have the same file names, so that the folder tells who it was.
+    /// Participant and stimulus of a file. All exports have the same file names, so the folder identifies the
+    /// participant.
     pub(super) fn of(
         input: &Input,
         options: &ReadOptions,

@@ -71,7 +71,7 @@ impl Format for PupilFixations {
         let unit = options.time_unit.unwrap_or(TimeUnit::Milliseconds).in_ms();
         let mut last: Option<(crate::RecordingId, f64)> = None;
         while let Some(row) = rows.next_row()? {
-            // First of all: a participant whose rows are all dropped has an empty scanpath, not none.
+            // Do this first: a participant whose rows are all dropped still gets an empty scanpath.
             let recording = names.enter(row, Kind::Fixations, position.space, sink)?;
             let point = position.of(row)?;
             let duration_ms = row.number_or_missing(duration)?.map(|value| value * unit);

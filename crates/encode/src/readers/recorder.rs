@@ -108,7 +108,7 @@ pub(crate) fn read_text(
     Ok(recorder)
 }
 
-/// Reads a file; the name of the format that the detection chooses comes along.
+/// Reads a file; also returns the name of the detected format.
 pub(crate) fn read_file(
     format: &dyn Format,
     path: &std::path::Path,
@@ -135,7 +135,7 @@ pub(crate) fn tiny_file(name: &str) -> std::path::PathBuf {
     .join(name)
 }
 
-/// The folder of real files of others, `shared/data` next to or above the workspace, where there is one.
+/// The folder of published files, `shared/data` next to or above the workspace, if it exists.
 pub(crate) fn shared_folder() -> Option<std::path::PathBuf> {
     let beside = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
     let named = std::env::var_os("VEILPATH_SHARED").map(std::path::PathBuf::from);
@@ -146,7 +146,7 @@ pub(crate) fn shared_folder() -> Option<std::path::PathBuf> {
         .find(|data| data.is_dir())
 }
 
-/// A real file of others, or `None` with a message.
+/// A published file, or `None` with a message.
 pub(crate) fn shared_file(path: &str) -> Option<std::path::PathBuf> {
     let file = shared_folder().map(|folder| folder.join(path));
     let file = file.filter(|file| file.exists());

@@ -1,12 +1,12 @@
-//! How a stimulus is named that a participant sees in several trials.
+//! Names for a stimulus that a participant sees in several trials.
 
 use crate::{EncodeNote, Sink};
 use std::collections::HashMap;
 
 /// Gives the later trials of a stimulus a number: `name`, `name (2)`, `name (3)`.
 ///
-/// The number is that of the viewing, not of the trial: trials come in an order that differs between participants, and
-/// their first viewings must compare under the stimulus' own name.
+/// The number counts viewings, not trials: trials come in an order that differs between participants, and their first
+/// viewings must compare under the stimulus' own name.
 #[derive(Default)]
 pub(crate) struct Repeats {
     /// The trials of a stimulus; the key is participant, line break, stimulus.

@@ -1,16 +1,16 @@
-//! Fixation lists of the Salient360! data sets and of the toolbox of the same name: a header behind `#`, such as
-//! `# Idx, longitude, latitude, start timestamp, duration, start frame, end frame`.
+//! Fixation lists of the Salient360! data sets and of the toolbox of the same name: a header after `#`, such as `# Idx,
+//! longitude, latitude, start timestamp, duration, start frame, end frame`.
 //!
 //! Longitude and latitude are fractions of the equirectangular picture with the origin at the top left. A file holds all
 //! observers of a stimulus one after the other, without names: the index restarts with each of them. Times are in
 //! milliseconds, although the data set's description says seconds.
 
-use super::common::space_in;
+use super::common::{report_fixation, space_in};
 use super::{Format, has_only, names_found};
 use crate::SpaceKind;
 use crate::{
-    CoordinateUnit, Dropped, EncodeField, Fixation, Head, Input, Kind, NamesInFile, ReadError,
-    ReadOptions, Recording, RecordingId, RowChoice, Rows, Sink, Space, TimeUnit, guess_delimiter,
+    CoordinateUnit, EncodeField, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording,
+    RecordingId, RowChoice, Rows, Sink, Space, TimeUnit, guess_delimiter,
 };
 
 /// See the module.
@@ -22,7 +22,8 @@ const LONGITUDE: [&str; 3] = ["longitude", "lon", "long_gaze"];
 const LATITUDE: [&str; 3] = ["latitude", "lat", "lat_gaze"];
 const DURATION: [&str; 2] = ["duration", "fix_duration"];
 
-/// How far gaze may lie outside the picture before the numbers are not taken for fractions; rounding gives a little.
+/// How far gaze may lie outside the picture before the numbers are no longer taken for fractions; the margin allows
+/// for rounding.
 const FRACTIONS: std::ops::RangeInclusive<f64> = -0.1..=1.1;
 
 impl Format for Salient360 {
@@ -87,22 +88,7 @@ impl Format for Salient360 {
                     .map(|duration| duration * time_unit.in_ms()),
                 None => None,
             };
-            match point {
-                None => sink.dropped(Dropped::Lost),
-                Some(_) if duration_ms.is_some_and(|duration| duration < 0.0) => {
-                    sink.dropped(Dropped::NegativeDuration);
-                }
-                Some((x, y)) => sink.fixation(
-                    recording,
-                    Fixation {
-                        x,
-                        y,
-                        start_ms: None,
-                        duration_ms,
-                        aoi: None,
-                    },
-                ),
-            }
+            report_fixation(sink, recording, point, None, duration_ms, None);
         }
         Ok(())
     }
@@ -168,7 +154,7 @@ fn open(input: Input) -> Result<Rows, ReadError> {
         .with_remedy("expected a header such as # Idx, longitude, latitude, start timestamp"))
 }
 
-/// Fractions, after a look at the first rows: versions in other units are about.
+/// Fractions, if the first rows agree: versions in other units are in circulation.
 fn space(
     input: &Input,
     options: &ReadOptions,
@@ -212,6 +198,7 @@ fn space(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Dropped;
     use crate::NameTemplate;
     use crate::readers::recorder::{detected, read_file, read_text, shared_file, tiny_file};
 

@@ -72,7 +72,7 @@ impl Stimuli {
 
     /// The name for a row of a person and a trial.
     pub(super) fn name(&mut self, person: &str, trial: &str, in_row: &str) -> Option<&str> {
-        let own = if is_nothing(in_row) { "" } else { in_row };
+        let own = if is_empty_value(in_row) { "" } else { in_row };
         let named = if !own.is_empty() {
             own
         } else if !self.picture.is_empty() && self.picture_trial == trial {
@@ -87,7 +87,7 @@ impl Stimuli {
                     format!("trial {trial}")
                 }
                 "" => trial.to_string(),
-                // The user's or the preamble's word for all of the file holds for all of its trials.
+                // The user's or the preamble's name for the file holds for all of its trials.
                 _ if self.whole_file.as_deref() == Some(named) => named.to_string(),
                 _ => self.repeats.name(person, named, trial),
             };
@@ -98,7 +98,7 @@ impl Stimuli {
 }
 
 /// SMI writes a dash where it has nothing to say.
-pub(super) fn is_nothing(text: &str) -> bool {
+pub(super) fn is_empty_value(text: &str) -> bool {
     text.is_empty() || text == "-"
 }
 

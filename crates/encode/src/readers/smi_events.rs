@@ -5,7 +5,7 @@
 //! - The table of BeGaze's metrics export: one header, `Event Start Trial Time [ms]`, `Category`, `Fixation Position X [px]`.
 
 use super::common::{Current, pixel_space, report_fixation, start_ms};
-use super::smi::{Preamble, Stimuli, is_nothing};
+use super::smi::{Preamble, Stimuli, is_empty_value};
 use super::{Format, SupportedOptions, names_of, names_unless_in_columns};
 use crate::{
     Columns, Dropped, EncodeField, Eye, Head, Input, Kind, Lines, NamesInFile, ReadError,
@@ -126,7 +126,9 @@ fn read_list(input: Input, options: &ReadOptions, sink: &mut dyn Sink) -> Result
                 space,
             },
         )?;
-        let aoi = aoi.map(|aoi| row.text(aoi)).filter(|aoi| !is_nothing(aoi));
+        let aoi = aoi
+            .map(|aoi| row.text(aoi))
+            .filter(|aoi| !is_empty_value(aoi));
         let start_ms = start_ms(&row, start, unit);
         report_fixation(sink, recording, point, start_ms, duration_ms, aoi);
     }
@@ -134,7 +136,8 @@ fn read_list(input: Input, options: &ReadOptions, sink: &mut dyn Sink) -> Result
     Ok(())
 }
 
-/// The rows behind the header of the fixations. Those of other events have other columns; their first one tells.
+/// The rows after the header of the fixations. Other events have other columns; the first column identifies
+/// them.
 fn fixation_rows(mut lines: Lines) -> Result<Rows, ReadError> {
     let mut marked = false;
     while let Some(line) = lines.next_line()? {
@@ -196,7 +199,7 @@ fn read_table(input: Input, options: &ReadOptions, sink: &mut dyn Sink) -> Resul
                 space,
             },
         )?;
-        let aoi = Some(text(aoi)).filter(|aoi| !is_nothing(aoi) && *aoi != "White Space");
+        let aoi = Some(text(aoi)).filter(|aoi| !is_empty_value(aoi) && *aoi != "White Space");
         let start_ms = start_ms(&row, start, unit);
         report_fixation(sink, recording, point, start_ms, duration_ms, aoi);
     }
@@ -210,7 +213,7 @@ struct EyeChoice {
 }
 
 impl EyeChoice {
-    /// The left one, unless the user wants the other or there is no other.
+    /// The left eye, unless the user wants the right one or there is only the right one.
     fn of(input: &Input, options: &ReadOptions, sink: &mut dyn Sink) -> Result<Self, ReadError> {
         let right = match options.eye {
             Eye::Left => false,
@@ -251,7 +254,7 @@ fn eyes_in(input: &Input) -> Result<(bool, bool), ReadError> {
         found.1 |= has("Fixation R", "Right");
         found == (true, true)
     };
-    match input.again()? {
+    match input.reopen()? {
         Some(again) => {
             let mut lines = again.into_lines();
             while let Some(line) = lines.next_line()? {

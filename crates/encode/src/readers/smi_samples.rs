@@ -4,7 +4,7 @@
 //! `RecordingTime [ms]` and `Point of Regard Left X [px]`. A sample at 0, 0 or in a blink is lost.
 
 use super::common::{Current, pixel_space};
-use super::smi::{Preamble, Stimuli, is_nothing};
+use super::smi::{Preamble, Stimuli, is_empty_value};
 use super::{Format, SupportedOptions, names_unless_in_columns};
 use crate::{
     Columns, Dropped, EncodeField, Eye, Head, Input, Kind, NamesInFile, ReadError, ReadOptions,
@@ -143,7 +143,8 @@ impl Format for SmiSamples {
                 Sample {
                     time_ms,
                     point: point.filter(|&point| !blink && point != (0.0, 0.0)),
-                    aoi: Some(text(aoi)).filter(|aoi| !is_nothing(aoi) && *aoi != "White Space"),
+                    aoi: Some(text(aoi))
+                        .filter(|aoi| !is_empty_value(aoi) && *aoi != "White Space"),
                 },
             );
         }

@@ -1,4 +1,4 @@
-//! The columns of Tobii Pro Lab's and Tobii Studio 3's tables, which differ in little but names.
+//! The columns of Tobii Pro Lab's and Tobii Studio 3's tables, which differ mostly in their names.
 
 use super::common::pixel_space;
 use crate::{Columns, CoordinateUnit, Eye, ReadError, ReadOptions, Row, Sink, Space, TimeUnit};
@@ -130,7 +130,8 @@ impl Layout {
         self.best(columns, stems, options)
     }
 
-    /// Of several positions the one whose extent is known, and of these the picture's before the screen's.
+    /// The best of several positions: one whose extent is known, and preferably the picture's rather than
+    /// the screen's.
     fn best(&self, columns: &Columns, stems: &[&str], options: &ReadOptions) -> Option<Position> {
         let sized = |frame: Frame| {
             options.screen.is_some()
@@ -217,7 +218,8 @@ impl Position {
     }
 }
 
-/// The unit of the timestamps: in brackets behind the name, or judging by the steps between the first rows.
+/// The unit of the timestamps: in brackets after the name, or inferred from the steps between the first
+/// rows.
 pub(super) fn time_unit(
     columns: &Columns,
     time: usize,
@@ -255,7 +257,8 @@ pub(super) fn time_unit(
     unit
 }
 
-/// `Fixation point X [MCS px]`, `Fixation point X (MCSnorm)`, `FixationPointX (MCSpx)` and their like, each with its y.
+/// `Fixation point X [MCS px]`, `Fixation point X (MCSnorm)`, `FixationPointX (MCSpx)` and similar names, each with its
+/// y.
 fn positions(columns: &Columns, stem: &str) -> Vec<Position> {
     let names = columns.names();
     let frame_of = |name: &str, axis: &str| {

@@ -65,7 +65,7 @@ impl Format for TobiiProLab {
     }
 }
 
-/// Whether the header begins like a line of a program in which somebody keeps a table.
+/// Whether the header looks like a line of source code that contains a table.
 fn is_code(columns: &Columns) -> bool {
     columns.names().first().is_some_and(|name| {
         name.contains('`')
@@ -189,7 +189,8 @@ mod tests {
         let Some(path) = shared_file("tobii_prolab_snippets/TobiiRowParser.test.data.ts") else {
             return;
         };
-        // The rows are kept in a program: that file is refused, and what is between its quotes is read.
+        // The rows are in the source code of a program: that file is rejected, and its quoted table is
+        // read.
         let head = Input::open(&path).unwrap().head();
         assert_eq!(detected(&head), None);
         let explained = crate::explain_unknown(&head);

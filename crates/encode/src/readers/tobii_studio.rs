@@ -1,7 +1,7 @@
 //! Tobii Studio: the fixation export of version 2, with a preamble, and the data export of version 3.
 //!
-//! Fixations off the screen have negative coordinates, often −1; they are handed over as they are, for the encoder to
-//! count as outside.
+//! Fixations off the screen have negative coordinates, often −1; they are passed on unchanged, and the encoder counts
+//! them as outside.
 
 use super::common::{Current, pixel_space, report_fixation, start_ms};
 use super::tobii_columns::{Layout, size_in_words};

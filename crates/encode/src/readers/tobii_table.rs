@@ -2,8 +2,8 @@
 //!
 //! - A fixation spans many rows and is taken once, with the stimulus on which it is first seen.
 //! - Rows without a stimulus, and those of the calibration, belong to no stimulus.
-//! - Glasses show no stimulus. Where their gaze was mapped onto snapshots, these are the stimuli: all of them, or the one
-//!   that the user names. A name that is no snapshot's asks for positions in the scene video instead.
+//! - Glasses show no stimulus. Where their gaze was mapped onto snapshots, these are the stimuli: all of them, or the
+//!   one that the user names. Any other name selects positions in the scene video instead.
 //! - A participant's second recording is called `participant (recording)`.
 
 use super::common::{Current, report_fixation};
@@ -14,7 +14,7 @@ use crate::{
 };
 use std::collections::HashMap;
 
-/// Reads a table of which the header is known. `participant` and `stimulus` are for files that do not name them.
+/// Reads a table whose header is known. `participant` and `stimulus` are for files that do not name them.
 pub(super) fn read_table(
     mut rows: Rows,
     head: &Head,
@@ -210,7 +210,7 @@ impl Table<'_> {
         }
         let space = self.layout.space(position, row, self.options)?;
         let recording = self.enter(row, stimulus, Kind::Fixations, space)?;
-        self.hand_over(row, recording, stimulus, position.x, position.y)
+        self.emit(row, recording, stimulus, position.x, position.y)
     }
 
     fn mapped_fixation(&mut self, row: Row<'_>, snapshots: &[usize]) -> Result<(), ReadError> {
@@ -240,10 +240,10 @@ impl Table<'_> {
         let name = snapshot.name.clone();
         let space = super::common::pixel_space(None, self.options);
         let recording = self.enter(row, Some(&name), Kind::Fixations, space)?;
-        self.hand_over(row, recording, Some(&name), x, y)
+        self.emit(row, recording, Some(&name), x, y)
     }
 
-    fn hand_over(
+    fn emit(
         &mut self,
         row: Row<'_>,
         recording: RecordingId,
@@ -335,16 +335,16 @@ impl Table<'_> {
     }
 }
 
-/// What tells the fixation that was seen last from others.
+/// What distinguishes the last fixation from others.
 #[derive(Default)]
 struct LastFixation {
     last: String,
-    /// The same for the row at hand; kept so that rows need no memory of their own.
+    /// The same for the current row; reused to avoid an allocation per row.
     this: String,
 }
 
 impl LastFixation {
-    /// Whether a row goes on with the last fixation: by its number, else by place and duration.
+    /// Whether a row continues the last fixation: by its number, else by place and duration.
     fn continues_fixation(
         &mut self,
         row: Row<'_>,
@@ -365,7 +365,7 @@ impl LastFixation {
         self.this == self.last
     }
 
-    /// The next fixation is a new one in any case.
+    /// Makes the next fixation a new one.
     fn forget(&mut self) {
         self.last.clear();
     }

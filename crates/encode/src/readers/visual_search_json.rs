@@ -4,12 +4,12 @@
 //! - X and Y are pixels **of the image**, not of the screen that some records also mention: published files hold an image
 //!   of 1024×768 on a screen of 1280×960, and no coordinate lies beyond 1023 and 767 (those outside the image were moved
 //!   to its edge by the authors).
-//! - T are durations in milliseconds. Authors who cut a scanpath once the target was found left T whole, so T may be
+//! - T are durations in milliseconds. Authors who cut scanpaths when the target was found did not cut T, so T may be
 //!   longer than X and Y; its first values belong to them.
 
-use super::common::pixel_space;
+use super::common::{pixel_space, report_fixation};
 use super::{Format, only_fixations};
-use crate::{Dropped, Fixation, Head, Input, Kind, ReadError, ReadOptions, Recording, Sink};
+use crate::{Head, Input, Kind, ReadError, ReadOptions, Recording, Sink};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
@@ -43,7 +43,7 @@ impl Format for VisualSearchJson {
         let file = input.name().to_string();
         let mut problem = None;
         let records = Records {
-            hand_over: RecordSink {
+            sink: RecordSink {
                 file: &file,
                 options,
                 sink,
@@ -53,14 +53,14 @@ impl Format for VisualSearchJson {
         let mut json = serde_json::Deserializer::from_reader(input.into_reader());
         let read = records.deserialize(&mut json).and_then(|()| json.end());
         let Err(error) = read else { return Ok(()) };
-        let explained = problem.unwrap_or_else(|| in_our_words(&file, &error));
+        let explained = problem.unwrap_or_else(|| parse_error(&file, &error));
         Err(explained
             .at_line(error.line() as u64)
             .at_column(error.column().saturating_sub(1), ""))
     }
 }
 
-/// One scanpath. Everything is optional here so that what is missing can be said in our words.
+/// One scanpath. Everything is optional, so that our own errors name what is missing.
 #[derive(Deserialize)]
 struct Record {
     name: Option<String>,
@@ -84,7 +84,7 @@ enum Subject {
     Number(i64),
 }
 
-/// Where records go as soon as each of them is read.
+/// Receives each record as soon as it is read.
 struct RecordSink<'a> {
     file: &'a str,
     options: &'a ReadOptions,
@@ -149,22 +149,7 @@ impl RecordSink<'_> {
         let mut durations = t.unwrap_or_default().into_iter();
         for (x, y) in x.into_iter().zip(y) {
             let duration_ms = durations.next().flatten().map(|value| value * unit.in_ms());
-            match x.zip(y) {
-                None => self.sink.dropped(Dropped::Lost),
-                Some(_) if duration_ms.is_some_and(|duration| duration < 0.0) => {
-                    self.sink.dropped(Dropped::NegativeDuration);
-                }
-                Some((x, y)) => self.sink.fixation(
-                    recording,
-                    Fixation {
-                        x,
-                        y,
-                        start_ms: None,
-                        duration_ms,
-                        aoi: None,
-                    },
-                ),
-            }
+            report_fixation(self.sink, recording, x.zip(y), None, duration_ms, None);
         }
         Ok(())
     }
@@ -172,18 +157,18 @@ impl RecordSink<'_> {
 
 /// Walks over the outermost object or list and hands each record on before the next is read.
 struct Records<'a> {
-    hand_over: RecordSink<'a>,
+    sink: RecordSink<'a>,
     /// What is wrong with a record; the JSON reader adds the place.
     problem: &'a mut Option<ReadError>,
 }
 
 impl Records<'_> {
-    fn hand_over<E: serde::de::Error>(
+    fn emit<E: serde::de::Error>(
         &mut self,
         image: Option<String>,
         record: Record,
     ) -> Result<(), E> {
-        self.hand_over.record(image, record).map_err(|error| {
+        self.sink.record(image, record).map_err(|error| {
             *self.problem = Some(error);
             E::custom("explained elsewhere")
         })
@@ -208,21 +193,21 @@ impl<'de> Visitor<'de> for Records<'_> {
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
         while let Some(image) = map.next_key::<String>()? {
             let record = map.next_value()?;
-            self.hand_over::<A::Error>(Some(image), record)?;
+            self.emit::<A::Error>(Some(image), record)?;
         }
         Ok(())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<(), A::Error> {
         while let Some(record) = list.next_element()? {
-            self.hand_over::<A::Error>(None, record)?;
+            self.emit::<A::Error>(None, record)?;
         }
         Ok(())
     }
 }
 
-/// The JSON reader's own words quote the file, that is a participant's data; these do not.
-fn in_our_words(file: &str, error: &serde_json::Error) -> ReadError {
+/// The JSON parser's messages quote the file, which contains participants' data; these do not.
+fn parse_error(file: &str, error: &serde_json::Error) -> ReadError {
     use serde_json::error::Category;
     let (problem, remedy) = match error.classify() {
         Category::Eof => (

@@ -13,7 +13,7 @@ use crate::{
 /// See the module.
 pub(super) struct Xu360;
 
-/// What most films have; the videos of the data set have 24 to 60.
+/// The rate of most films; the videos of the data set have 24 to 60.
 const ASSUMED_RATE_HZ: f64 = 25.0;
 
 const COLUMNS: [&str; 8] = [
@@ -100,7 +100,7 @@ impl Format for Xu360 {
     }
 }
 
-/// The words between the numbers are all that tells this format from any other row of numbers.
+/// Only the words between the numbers distinguish this format from other rows of numbers.
 fn check_words(row: &Row<'_>) -> Result<(), ReadError> {
     for (column, word) in [(0, "frame"), (2, "forward"), (5, "eye")] {
         if row.text(column) != word {

@@ -30,11 +30,11 @@ pub(super) struct FrameRows {
     consumed: Arc<Consumed>,
 }
 
-/// How many rows of a frame are read between two looks at whether reading should stop.
+/// How many rows of a frame are read between two checks whether reading should stop.
 const ROWS_AT_A_TIME: u64 = 4096;
 
 impl Source {
-    /// The rows of a frame, or the input if it is none.
+    /// The rows of a frame, or the input if it is not a frame.
     pub(super) fn of_frame(input: Input) -> Result<(Self, Columns), Box<Input>> {
         let Some((named, most, consumed)) = input.frame() else {
             return Err(Box::new(input));

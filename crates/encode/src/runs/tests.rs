@@ -1,4 +1,4 @@
-//! The paper's rule on sequences made by hand, and against two slow and simple readings of it.
+//! The paper's rule on sequences made by hand, and against two slow and simple implementations.
 
 #![allow(clippy::cast_sign_loss)] // counts and rates of tests are positive
 
@@ -264,7 +264,7 @@ fn clocks_may_jump_stand_still_and_go_backwards() {
     let doubled: Vec<_> = every(0.0, 25, 'A').flat_map(|row| [row, row]).collect();
     assert_eq!(text(&reduce(doubled, None, default).unwrap().letters), "AA");
 
-    // A clock that never moves gives no time, and no panic.
+    // A clock that never moves gives no duration and does not panic.
     let still = vec![at(7.0, 'A'); 5000];
     assert!(reduce(still, None, default).unwrap().letters.is_empty());
 

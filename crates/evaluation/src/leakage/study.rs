@@ -210,7 +210,7 @@ impl<'a> Study<'a> {
             ..self.spec(self.engine()?)
         };
         let runs = 4 * self.options.rounds.max(5);
-        let found = transcript::look(&spec, self.options.length, runs, self.options.seed);
+        let found = transcript::observe(&spec, self.options.length, runs, self.options.seed);
         (self.step)();
         found
     }
@@ -240,7 +240,7 @@ impl<'a> Study<'a> {
         ];
         let mut found = Vec::new();
         for (engine, question) in questions {
-            found.extend(groups::look(engine, question, runs, self.options.seed)?);
+            found.extend(groups::observe(engine, question, runs, self.options.seed)?);
         }
         (self.step)();
         Ok(found)

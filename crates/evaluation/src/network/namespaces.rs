@@ -12,11 +12,11 @@ pub(super) struct Namespaces {
 /// The addresses of the two ends.
 pub(super) const ADDRESSES: [&str; 2] = ["10.0.0.1", "10.0.0.2"];
 
-/// How long the limit of a direction lets packets wait, in milliseconds, before it drops them.
+/// How long packets may wait in the queue of a direction, in milliseconds, before they are dropped.
 const QUEUE_MS: u32 = 50;
 
 impl Namespaces {
-    /// Creates them. The error is the reason for a person why this machine cannot.
+    /// Creates them. The error says, for people, why this machine cannot.
     pub(super) fn new() -> Result<Self, String> {
         let process = std::process::id();
         let both = |name: &str| ["host", "join"].map(|side| format!("{name}{process}{side}"));
@@ -92,8 +92,8 @@ fn run(words: &[&str]) -> Result<(), String> {
     match command {
         Ok(output) if output.status.success() => Ok(()),
         Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stderr);
-            let line = said.lines().next().unwrap_or_default();
+            let message = String::from_utf8_lossy(&output.stderr);
+            let line = message.lines().next().unwrap_or_default();
             Err(format!("`{}` failed: {line}", words.join(" ")))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -64,7 +64,7 @@ pub(super) struct SideReport {
     /// The engine that ran.
     pub(super) engine: Engine,
     pub(super) seconds: f64,
-    /// What the two sides expected when they had agreed.
+    /// The estimate that the two sides agreed on.
     pub(super) estimated_seconds: f64,
     /// CPU time of all threads; `None` where the system does not report it.
     pub(super) cpu_seconds: Option<f64>,

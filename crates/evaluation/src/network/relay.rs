@@ -18,7 +18,7 @@ pub(super) struct Conditions {
 /// The largest piece that is forwarded at once.
 const PIECE: usize = 64 << 10;
 
-/// Pieces under way in one direction: 32 MB, enough for a delay of 10 ms at up to 3 GB/s.
+/// Pieces in flight in one direction: 32 MB, enough for a delay of 10 ms at up to 3 GB/s.
 const PIECES: usize = 512;
 
 /// Forwards one connection to `upstream` until both directions have ended.
@@ -56,7 +56,7 @@ fn read(mut from: TcpStream, to: &SyncSender<DelayedChunk>, conditions: Conditio
     while let Ok(count @ 1..) = from.read(&mut buffer) {
         let now = Instant::now();
         if let Some(rate) = conditions.rate {
-            // The piece before has to be on its way first.
+            // The previous piece must be sent first.
             free = free.max(now) + Duration::from_secs_f64(count as f64 / rate);
         }
         let leaves = free.max(now) + Duration::from_secs_f64(conditions.delay);

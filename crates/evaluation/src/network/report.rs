@@ -13,7 +13,7 @@ pub struct Report {
     pub metric: &'static str,
     /// The size of the alphabet.
     pub letters: u32,
-    /// Why a relay limits the rates, and not the kernel between two network namespaces, if it does.
+    /// Why a relay limits the rates, instead of the kernel between two network namespaces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relay_reason: Option<String>,
     /// The measurements.
@@ -24,7 +24,7 @@ pub struct Report {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Limiter {
-    /// The kernel, as `tc` tells it, between two network namespaces.
+    /// The kernel, configured by `tc`, between two network namespaces.
     Tc,
     /// The relay.
     Relay,
@@ -45,7 +45,7 @@ pub struct Row {
     pub comparisons: u64,
     /// Matrix cells of all comparisons.
     pub cells: u64,
-    /// From the joining side's first packet to its outcome, on the clock.
+    /// Wall-clock time from the joining side's first packet to its outcome.
     pub seconds: f64,
     /// The estimate that both sides had before they started.
     pub estimated_seconds: f64,

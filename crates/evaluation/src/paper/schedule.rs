@@ -80,7 +80,7 @@ pub(super) const ENGINES: [MeasuredEngine; 6] = [
     MeasuredEngine::Paillier(KEYS[3].bits()),
 ];
 
-/// The engines with which everything is measured, whatever the budget.
+/// The engines with which everything is measured, for any budget.
 const FAST_ENGINES: [MeasuredEngine; 2] = [MeasuredEngine::Garbled, MeasuredEngine::Shares];
 
 /// The budget's share of the progress, next to one part for each step outside the budget.

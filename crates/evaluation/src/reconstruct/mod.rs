@@ -1,9 +1,10 @@
 //! How many comparisons reconstruct a scanpath: runs the attacks of `veilpath-audit` that choose scanpaths.
 //!
-//! The partner follows the protocol and makes up its cohort; scores are computed in the clear, as every engine gives them.
-//! Every row is measured on random scanpaths. A guess counts only if everything is right that the metric depends on: all
-//! letters; for Fréchet distances all but repetitions, for Hausdorff distances which letters occur, for recurrence rates how
-//! often each occurs. An attack that fails proves nothing: a better one may need fewer comparisons.
+//! The partner follows the protocol and makes up its cohort; scores are computed in the clear, as every engine gives
+//! them. Every row is measured on random scanpaths. A guess counts only if everything that the metric depends on is
+//! right: all letters; for Fréchet distances all but repetitions, for Hausdorff distances which letters occur, for
+//! recurrence rates how often each occurs. An attack that fails proves nothing: a better one may need fewer
+//! comparisons.
 
 mod render;
 #[cfg(test)]
@@ -75,7 +76,7 @@ pub struct Row {
     pub most: Option<usize>,
     /// The share of scanpaths that were reconstructed.
     pub reconstructed: f64,
-    /// The number of comparisons that information theory demands, also of a partner that cheats.
+    /// The number of comparisons that information theory requires, even if the partner cheats.
     pub bound: f64,
     /// The default limit; `None` if there is nothing to limit.
     pub default_limit: Option<u64>,
@@ -90,7 +91,7 @@ struct Case<'a> {
     limit: DefaultLimit,
 }
 
-/// The metrics that are measured unless others are asked for.
+/// The metrics that are measured by default.
 pub fn usual_metrics(alphabet: Alphabet) -> Vec<(String, Metric)> {
     let letters = alphabet.size();
     let columns = (1..=letters)

@@ -31,7 +31,7 @@ enum IntegerKernel {
     None,
 }
 
-/// Metrics that are not rounded to integers in the clear, unless this is asked for.
+/// Metrics that are computed in double precision in the clear, unless integers are requested.
 enum ExactKernel {
     /// As in the original.
     ScanMatch {
@@ -138,7 +138,7 @@ impl Kernels {
                 for (index, other) in row.others.iter().enumerate() {
                     let similarity = lane.similarity(&subsmatch.grams(other));
                     (row.progress)(row.cells(index));
-                    finished(index, Ok(PairScore::several([similarity])));
+                    finished(index, Ok(PairScore::from_numbers([similarity])));
                 }
             }
         }
@@ -177,7 +177,7 @@ impl Kernels {
     }
 }
 
-/// Neither both are empty nor is the threshold 0.
+/// The caller excludes a threshold of 0 and two empty scanpaths.
 #[allow(clippy::cast_precision_loss)] // lengths are far below 2⁵³
 fn scanmatch(sum: f64, threshold: f64, longer: usize) -> PairScore {
     PairScore::of_scanmatch(sum / (threshold * longer as f64))

@@ -1,6 +1,7 @@
 //! ScanMatch's best sum in double precision, equal to the textbook recurrence to the last bit.
 
 use super::Row;
+use super::number::Number;
 use super::profile::{GROUP, Profile};
 use super::sweep::{Recurrence, Sweeper, window};
 use super::values::Values;
@@ -93,17 +94,11 @@ impl Recurrence<u64> for Sums {
         {
             let up = *above;
             // Rounding preserves order, so the gap may be added once, after the comparison.
-            let gapped = larger(up, *left) + self.gap;
-            let best = larger(*diagonal + f64::from_bits(*pair), gapped);
+            let gapped = up.larger(*left) + self.gap;
+            let best = (*diagonal + f64::from_bits(*pair)).larger(gapped);
             *diagonal = up;
             *left = best;
             *above = best;
         }
     }
-}
-
-/// The larger of two numbers that are not NaN: unlike `f64::max` a single instruction.
-#[inline(always)]
-fn larger(a: f64, b: f64) -> f64 {
-    if a > b { a } else { b }
 }

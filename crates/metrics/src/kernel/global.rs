@@ -28,7 +28,7 @@ pub(crate) struct GlobalKernel {
 
 /// The gains of substitutions, in the narrowest numbers that fit them.
 enum Gains {
-    /// No substitution is cheaper than a deletion and an insertion.
+    /// No substitution is cheaper than a deletion plus an insertion.
     None,
     Narrow(Values<u8>),
     Middle(Values<u16>),
@@ -129,7 +129,7 @@ impl RewardKernel {
         }
     }
 
-    /// The durations that are left of the shared scanpath with each of the others.
+    /// The unrewarded durations of the shared scanpath with each of the others.
     pub(crate) fn row(&self, row: Row<'_>, mut finished: impl FnMut(usize, i64)) {
         let lane = self.model.total(row.lane);
         let finish = |index: usize, reward: u64| {
@@ -183,7 +183,7 @@ struct Differences<T> {
 }
 
 /// Places outside the table need no special treatment: before a scanpath everything is zero and stays zero, and
-/// values behind its end are never read by a place inside.
+/// no place inside reads a value after its end.
 impl<T: Number> Recurrence<T::Bits> for Differences<T> {
     fn begin(&mut self, _first_row: usize) {
         self.vertical.fill([T::default(); GROUP]);

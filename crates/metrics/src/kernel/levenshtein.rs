@@ -1,5 +1,5 @@
 //! Levenshtein distances, bit-parallel: by `edits` if a table of letters is small, by the `rapidfuzz` crate for large
-//! alphabets and for long scanpaths that may be alike.
+//! alphabets and for long scanpaths that may be similar.
 
 use super::Row;
 use super::edits::Positions;
@@ -15,7 +15,7 @@ const RENUMBERED_CELLS: usize = 1 << 22;
 /// From this length on the crate is faster than `edits`, since it skips cells that cannot matter.
 const LONG: usize = 4096;
 
-/// From this length on it pays off to test first whether two scanpaths are alike.
+/// From this length on it pays to test first whether two scanpaths are similar.
 const VERY_LONG: usize = 2 * LONG;
 
 /// The distances of the shared scanpath to each of the others.

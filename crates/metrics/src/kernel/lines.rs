@@ -2,7 +2,7 @@
 
 use crate::{LineLengths, RecurrentLines};
 
-/// The lines of at least `line` points in a matrix of `rows` rows, each of which `row` gives.
+/// The lines of at least `line` points in a matrix of `rows` rows. `row` returns a row.
 pub(super) fn lines<'a>(
     rows: usize,
     words: usize,

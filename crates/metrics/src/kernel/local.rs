@@ -94,7 +94,7 @@ struct LocalScores<T> {
     above: Vec<T>,
 }
 
-/// Places outside the table score zero before a scanpath, and behind its end no more than a place inside.
+/// Places outside the table score zero before a scanpath, and after its end no more than a place inside.
 impl<T: Number> Recurrence<T::Bits> for LocalScores<T> {
     fn begin(&mut self, _first_row: usize) {
         self.left.fill([T::default(); GROUP]);

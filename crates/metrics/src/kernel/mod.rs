@@ -15,7 +15,7 @@ pub(crate) mod hausdorff;
 pub(crate) mod levenshtein;
 mod lines;
 pub(crate) mod local;
-mod number;
+pub(crate) mod number;
 mod profile;
 pub(crate) mod recurrence;
 mod sweep;

@@ -1,5 +1,5 @@
-//! Walks along both scanpaths at once: the least sum of distances (dynamic time warping), and the least longest distance
-//! (discrete Fréchet distance).
+//! Walks along both scanpaths at once: the least sum of distances (dynamic time warping), and the smallest maximum
+//! distance (discrete Fréchet distance).
 
 use super::Row;
 use super::number::{FLOAT_LIMIT, Number};
@@ -55,7 +55,8 @@ impl WarpingKernel {
     }
 }
 
-/// The ranks of the least longest distances of the shared scanpath with each of the others, none of them empty.
+/// The ranks of the smallest maximum distances of the shared scanpath with each of the others, none of them
+/// empty.
 pub(crate) fn bottlenecks(model: &RankModel, row: Row<'_>, mut finished: impl FnMut(usize, i64)) {
     let rank = |a, b| i64::from(model.ranks.rank(a, b));
     match model.ranks.largest() {
@@ -83,19 +84,19 @@ pub(crate) fn bottlenecks(model: &RankModel, row: Row<'_>, mut finished: impl Fn
     }
 }
 
-/// How the distance at a place and the best way to it combine.
+/// How the distance at a place combines with the best path to it.
 trait Combine<T> {
     fn combine(before: T, here: T) -> T;
 }
 
-/// They are added.
+/// Adds the distances.
 struct Sum;
 
-/// The longer one remains.
+/// Keeps the longer distance.
 struct Longest;
 
 impl<T: Number> Combine<T> for Sum {
-    /// No distance is negative, so the largest integer stays what it is; it occurs only outside the table.
+    /// Saturates: the largest integer, which occurs only outside the table, stays the largest.
     #[inline(always)]
     fn combine(before: T, here: T) -> T {
         before.plus(here)
@@ -136,9 +137,9 @@ fn walk<T: Number, C: Combine<T>>(
     }
 }
 
-/// The state of a sweep: the best way to the place on the left and diagonally above, by lane, and above, by column,
-/// backwards. Outside the table nothing is better than anything, except before the first place of both scanpaths; so lanes
-/// outside the table must not be changed.
+/// The state of a sweep: the best path to the place on the left and diagonally above, by lane, and above, by column,
+/// backwards. Values outside the table are the worst possible, except before the first place of both scanpaths; so
+/// lanes outside the table must not be changed.
 struct SweepState<T, C> {
     length: usize,
     padding: usize,

@@ -4,13 +4,14 @@
 //! instructions.
 
 use crate::Fixation;
+use crate::kernel::number::Number;
 
 /// The points of a scanpath, coordinate by coordinate.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Plane {
     x: Vec<f64>,
     y: Vec<f64>,
-    /// The same from the last to the first, as an anti-diagonal has those of the second side.
+    /// The same in reverse, the order in which an anti-diagonal visits the second side.
     reversed_x: Vec<f64>,
     reversed_y: Vec<f64>,
 }
@@ -52,7 +53,7 @@ pub(crate) fn warping_distance(a: &Plane, b: &Plane) -> f64 {
     walk(a, b, |before: f64, squared: f64| before + squared.sqrt())
 }
 
-/// The least longest distance (discrete Fréchet distance); neither is empty.
+/// The smallest maximum distance (discrete Fréchet distance); neither is empty.
 pub(crate) fn frechet_distance(a: &Plane, b: &Plane) -> f64 {
     let longest = |before: f64, squared: f64| if before > squared { before } else { squared };
     walk(a, b, longest).sqrt()
@@ -88,7 +89,7 @@ impl Diagonals {
         }
     }
 
-    /// After two anti-diagonals, of each of which the first row and the values are given.
+    /// Continues after two anti-diagonals, each given by its first row and its values.
     pub(super) fn resumed(
         rows: usize,
         two_before: &(usize, Vec<f64>),
@@ -103,8 +104,8 @@ impl Diagonals {
         diagonals
     }
 
-    /// Computes the next anti-diagonal in those of the rows from `lowest` to `highest` that it has; there is one. Returns the
-    /// first row and the values.
+    /// Computes the next anti-diagonal in the rows from `lowest` to `highest`, at least one of which it must have.
+    /// Returns the first row and the values.
     #[inline(always)]
     pub(super) fn step(
         &mut self,
@@ -129,7 +130,7 @@ impl Diagonals {
         let corner = &self.two_before[first..][..count];
         let slots = &mut self.now[first + 1..][..count];
         for at in 0..count {
-            let best = smaller(smaller(above[at], left[at]), corner[at]);
+            let best = above[at].smaller(left[at]).smaller(corner[at]);
             let square = squared([x[at], y[at]], [other_x[at], other_y[at]]);
             slots[at] = combine(best, square);
         }
@@ -144,20 +145,14 @@ impl Diagonals {
     }
 }
 
-/// The smaller of two numbers that are not NaN: unlike `f64::min` a single instruction.
-#[inline(always)]
-fn smaller(a: f64, b: f64) -> f64 {
-    if a < b { a } else { b }
-}
-
 /// The largest distance of a point to the nearest point of the other (Hausdorff distance); neither is empty.
 pub(crate) fn hausdorff(a: &Plane, b: &Plane) -> f64 {
-    // For all points of one side at once, which is a minimum per lane.
+    // All points of one side at once: one minimum per lane.
     let directed = |from: &Plane, to: &Plane| {
         let mut nearest = vec![f64::INFINITY; from.len()];
         for (&other_x, &other_y) in to.x.iter().zip(&to.y) {
             for ((slot, &x), &y) in nearest.iter_mut().zip(&from.x).zip(&from.y) {
-                *slot = smaller(squared([x, y], [other_x, other_y]), *slot);
+                *slot = squared([x, y], [other_x, other_y]).smaller(*slot);
             }
         }
         nearest.into_iter().fold(0.0, f64::max)
@@ -171,7 +166,7 @@ pub(crate) fn recurrence(a: &Plane, b: &Plane, radius: f64) -> Vec<Vec<u64>> {
         let mut words = vec![0u64; b.len().div_ceil(64)];
         for (word, (xs, ys)) in words.iter_mut().zip(b.x.chunks(64).zip(b.y.chunks(64))) {
             for (place, (other_x, other_y)) in xs.iter().zip(ys).enumerate() {
-                // The root decides, not the square: 60 is within 60.
+                // Compare roots, not squares, so that a distance of exactly 60 is within 60.
                 let within = squared([*x, *y], [*other_x, *other_y]).sqrt() <= radius;
                 *word |= u64::from(within) << place;
             }

@@ -28,7 +28,7 @@ pub enum PathDivisor {
     Lengths,
 }
 
-/// Discrete Fréchet distance: the least possible length of the longest distance in such a walk.
+/// Discrete Fréchet distance: the smallest maximum distance over all such walks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Frechet {
     /// Where the points are.

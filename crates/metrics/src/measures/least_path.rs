@@ -1,17 +1,17 @@
 //! The path through the table of distances with the least sum (MultiMatch).
 //!
-//! Sums of a large table are not kept: two anti-diagonals in a row are, every so often, and what a path can reach between two
-//! of them is computed again. So memory grows more slowly than the table.
+//! A large table is not kept in memory. Two adjacent anti-diagonals are stored every so often, and the part that a path
+//! can reach between them is recomputed. So memory grows more slowly than the table.
 
 use super::coordinates::{Diagonals, Plane, squared};
 
-/// Tables with at most so many places are kept whole: half a megabyte.
+/// Tables with at most this many places are kept whole: half a megabyte.
 const SMALL: usize = 1 << 16;
 /// The fewest anti-diagonals from one kept pair to the next.
 const LEAST_SPAN: usize = 32;
 
-/// The pairs of points on the path with the least sum of distances, from the last to the first; neither side is empty. The first
-/// pair costs nothing. Of several such paths the one is taken that, from its end, goes diagonally if it can, else up.
+/// The pairs of points on the path with the least sum of distances, from the last to the first; neither side is empty.
+/// The first pair costs nothing. Ties are broken from the end of the path: diagonal before up before left.
 pub(super) fn least_path(a: &Plane, b: &Plane) -> Vec<(usize, usize)> {
     let (m, n) = (a.len(), b.len());
     let last = m + n - 2;
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_does_not_change_the_path() {
+    fn the_path_does_not_depend_on_what_is_kept() {
         for (m, n) in [(1, 1), (1, 9), (9, 1), (2, 2), (17, 40), (40, 17), (33, 33)] {
             for seed in 0..20 {
                 let (a, b) = (plane(m, seed), plane(n, seed + 5));

@@ -69,7 +69,8 @@ impl LineOutput {
         }
     }
 
-    /// Longer diagonals mean that more is in the same order; the others do not say which of two pairs is more alike.
+    /// Longer diagonals mean that more is in the same order; the others do not say which of two pairs is more
+    /// similar.
     pub(crate) fn kind(self) -> QuantityKind {
         match self {
             LineOutput::Longest | LineOutput::MeanLine => QuantityKind::Similarity,
@@ -77,7 +78,7 @@ impl LineOutput {
         }
     }
 
-    /// Whether there is no number where there are no lines.
+    /// Whether the number is undefined without lines.
     pub(crate) fn needs_lines(self) -> bool {
         match self {
             LineOutput::MeanLine

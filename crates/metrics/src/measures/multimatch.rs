@@ -1,8 +1,8 @@
 //! MultiMatch (Jarodzka, Holmqvist and Nyström 2010; Dewhurst et al. 2012): five similarities of aligned saccades.
 //!
-//! A saccade has the position and the duration of the fixation that it starts from. Saccades are aligned by the path through
-//! the table of |a − b| with the least sum, from the first pair (which costs nothing) to the last, by steps right, down and
-//! diagonal. Of several such paths the one is taken that, from its end, goes diagonally if it can, else up. The five numbers
+//! A saccade has the position and the duration of the fixation that it starts from. Saccades are aligned by the path
+//! through the table of |a − b| with the least sum, from the first pair (which costs nothing) to the last, by steps
+//! right, down and diagonal. Ties are broken from the end of the path: diagonal before up before left. The five numbers
 //! are medians over the pairs of the path, subtracted from 1 after dividing by the most that they can be.
 
 use super::coordinates::Plane;
@@ -24,15 +24,15 @@ pub struct MultiMatch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MultiMatchOutput {
-    /// How alike saccades are as vectors: 1 − median |a − b| / (2 · diagonal).
+    /// How similar saccades are as vectors: 1 − median |a − b| / (2 · diagonal).
     Shape,
-    /// How alike their directions are: 1 − median angle / π.
+    /// How similar their directions are: 1 − median angle / π.
     Direction,
-    /// How alike their lengths are: 1 − median difference / diagonal.
+    /// How similar their lengths are: 1 − median difference / diagonal.
     Length,
     /// How near their starts are: 1 − median distance / diagonal.
     Position,
-    /// How alike the durations of the fixations are: 1 − median of difference / longer one.
+    /// How similar the durations of the fixations are: 1 − median of difference / longer duration.
     Duration,
 }
 
@@ -131,13 +131,14 @@ impl Saccade {
     }
 
     /// The angle to the next saccade in degrees. The arctangent is defined for every rounded vector, unlike an arccosine.
-    fn turn(&self, next: &Saccade) -> f64 {
+    fn turning_angle(&self, next: &Saccade) -> f64 {
         let cross = self.x * next.y - self.y * next.x;
         let dot = self.x * next.x + self.y * next.y;
         libm::atan2(cross.abs(), dot).to_degrees()
     }
 
-    /// Both as one, from the start of the first. The time of the fixation between them is lost, as in the original.
+    /// Both as one saccade, from the start of the first. The time of the fixation between them is lost, as in the
+    /// original.
     fn merged(&self, next: &Saccade) -> Self {
         Self {
             x: self.x + next.x,
@@ -211,7 +212,7 @@ impl MultiMatch {
     /// fixations.
     pub(crate) fn compare(&self, a: &Saccades, b: &Saccades, diagonal: f64) -> PairScore {
         if a.list.is_empty() || b.list.is_empty() {
-            return PairScore::several(self.outputs.iter().map(|_| None));
+            return PairScore::from_numbers(self.outputs.iter().map(|_| None));
         }
         let path = least_path(&a.vectors, &b.vectors);
         let mut differences = Vec::with_capacity(path.len());
@@ -222,7 +223,7 @@ impl MultiMatch {
             }
             Some(1.0 - median(&mut differences))
         };
-        PairScore::several(self.outputs.iter().map(number))
+        PairScore::from_numbers(self.outputs.iter().map(number))
     }
 }
 
@@ -243,7 +244,7 @@ fn simplify(mut path: Vec<Saccade>, last: f64, rule: &Simplification) -> Vec<Sac
         let before = path.len();
         path = merge(&path, |at, path| {
             let (saccade, next) = (&path[at], &path[at + 1]);
-            saccade.turn(next) < rule.direction && next.duration < rule.duration
+            saccade.turning_angle(next) < rule.direction && next.duration < rule.duration
         });
         let is_short = |at: usize, path: &[Saccade]| {
             let after = path.get(at + 1).map_or(last, |next| next.duration);

@@ -41,14 +41,14 @@ pub struct Lattice {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranks {
     lattice: Lattice,
-    /// The rank of cells that are so many columns and rows apart, row by row.
+    /// The rank for each number of columns and rows between two cells, row by row.
     by_offset: Vec<u32>,
     /// In ascending order.
     distances: Vec<f64>,
 }
 
 impl Points {
-    /// The grid, with its edges joined where they are.
+    /// The grid; its edges are joined if the points wrap around.
     pub fn grid(&self) -> Option<Grid> {
         match self {
             Points::Grid { grid, wrap } => Some(grid.with_wrap(*wrap)),

@@ -6,9 +6,9 @@
 //!
 //! # Integers
 //! The raw result of a pair packs the outputs of the plan, the first into the lowest bits. The widths follow from the
-//! lengths. `rec` is `C`. A ratio is rounded to 0.01 %, halves up: `⌊(20,000·points + C) / (2·C)⌋`, at most
-//! [`RATIO_ONE`]; the number after the largest one says that it is undefined (`C` = 0). `corm` is shifted by
-//! [`RATIO_ONE`], so that no number is negative.
+//! lengths. `rec` is `C`. A ratio is rounded half up to 0.01 %: `⌊(20,000·points + C) / (2·C)⌋`, at most [`RATIO_ONE`];
+//! the number after the largest one says that it is undefined (`C` = 0). `corm` is shifted by [`RATIO_ONE`], so that no
+//! number is negative.
 
 use super::lines::{LineOutput, RecurrentLines};
 use super::points::{Lattice, Points};
@@ -160,7 +160,7 @@ impl CrqaOutput {
         Self::ALL.into_iter().chain(lines).collect()
     }
 
-    /// Whether it is about lines, and not about points.
+    /// Whether it describes lines rather than points.
     pub fn is_of_lines(self) -> bool {
         matches!(self, CrqaOutput::Line(_))
     }
@@ -253,7 +253,7 @@ impl CrqaOutput {
     }
 }
 
-/// `points / of` in units of 0.01 %, halves up.
+/// `points / of` in units of 0.01 %, rounded half up.
 pub(crate) fn rounded(points: u64, of: u64) -> u64 {
     let doubled = 2 * u128::from(RATIO_ONE) * u128::from(points) + u128::from(of);
     u64::try_from(doubled / (2 * u128::from(of.max(1)))).unwrap_or(u64::MAX)
@@ -340,7 +340,7 @@ impl Crqa {
             }
             output => output.exact(counted, m, n, self.undefined),
         };
-        PairScore::several(self.outputs.iter().map(number))
+        PairScore::from_numbers(self.outputs.iter().map(number))
     }
 }
 
@@ -412,6 +412,6 @@ impl RecurrenceModel {
             rest >>= width;
             output.read(integer, m, n)
         });
-        Ok(PairScore::several(numbers))
+        Ok(PairScore::from_numbers(numbers))
     }
 }

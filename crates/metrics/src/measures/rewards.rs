@@ -8,6 +8,7 @@
 
 use super::scasim::{View, angle};
 use crate::Fixation;
+use crate::kernel::number::Number;
 
 /// `modulator^angle` by the squared chord.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +26,7 @@ const PIECE_BITS: u32 = 7;
 const OCTAVE_BITS: u32 = 7;
 /// A power of two, so that a mask keeps an index below it.
 const PIECES: usize = 1 << (PIECE_BITS + OCTAVE_BITS);
-/// How far the upper bits of a number are from its lowest.
+/// How far the upper bits of a number must be shifted down.
 const SHIFT: u32 = f64::MANTISSA_DIGITS - 1 - PIECE_BITS;
 /// The place in a piece.
 const PLACE: u64 = (1 << SHIFT) - 1;
@@ -147,9 +148,9 @@ fn from_table(factors: &Factors, a: &GazeDirections, b: &GazeDirections) -> f64 
             for (slot, ((&number, &place), &other)) in best.iter_mut().zip(cells) {
                 let [constant, linear, square, cube] = pieces[number as usize % PIECES];
                 let factor = constant + place * (linear + place * (square + place * cube));
-                let paired = corner + factor * smaller(duration, other);
+                let paired = corner + factor * duration.smaller(other);
                 corner = *slot;
-                left = larger(left, larger(paired, corner));
+                left = left.larger(paired.larger(corner));
                 *slot = left;
             }
         }
@@ -176,13 +177,13 @@ fn find_pieces(
     for at in 0..count {
         let (across, down, ahead) = (x - u[at], y - v[at], z - w[at]);
         let square = across * across + down * down + ahead * ahead;
-        let bits = larger(square, SMALLEST).to_bits();
+        let bits = square.larger(SMALLEST).to_bits();
         numbers[at] = (bits >> SHIFT) as u32;
         places[at] = f64::from_bits(bits & PLACE | ONE) - 1.0;
     }
 }
 
-/// With factors that are computed for each pair, for directions that the table does not have.
+/// Computes the factor of each pair, for directions outside the table.
 fn one_by_one(modulator: f64, a: &GazeDirections, b: &GazeDirections) -> f64 {
     let mut best = vec![0.0; b.len()];
     for row in 0..a.len() {
@@ -190,24 +191,13 @@ fn one_by_one(modulator: f64, a: &GazeDirections, b: &GazeDirections) -> f64 {
         let (mut corner, mut left) = (0.0, 0.0);
         for (at, slot) in best.iter_mut().enumerate() {
             let factor = libm::pow(modulator, angle(&p, &b.direction(at)));
-            let paired = corner + factor * smaller(duration, b.durations[at]);
+            let paired = corner + factor * duration.smaller(b.durations[at]);
             corner = *slot;
-            left = larger(left, larger(paired, corner));
+            left = left.larger(paired.larger(corner));
             *slot = left;
         }
     }
     best.last().copied().unwrap_or_default()
-}
-
-/// The larger of two numbers that are not NaN: unlike `f64::max` a single instruction.
-#[inline(always)]
-fn larger(a: f64, b: f64) -> f64 {
-    if a > b { a } else { b }
-}
-
-#[inline(always)]
-fn smaller(a: f64, b: f64) -> f64 {
-    if a < b { a } else { b }
 }
 
 #[cfg(test)]

@@ -20,14 +20,15 @@ pub struct ScaSim {
     pub modulator: f64,
     /// What the distance is divided by.
     pub divisor: DurationDivisor,
-    /// The grid and the classes to which fixations are rounded; `None`: computed as they are.
+    /// The grid and the classes to which fixations are rounded; `None` compares fixations without
+    /// rounding.
     pub classes: Option<DurationClasses>,
 }
 
 /// Where the eye was, so that places on a screen become directions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct View {
-    /// The place that the eye looked at straight, in the unit of coordinates.
+    /// The place straight ahead of the eye, in the unit of coordinates.
     pub center: [f64; 2],
     /// The width and height of one unit, and the distance of the eye, all in the same unit of length.
     pub pixel: [f64; 2],
@@ -177,7 +178,7 @@ impl ScaSim {
     ) -> PairScore {
         let durations = a.total() + b.total();
         let distance = (durations - 2.0 * largest_reward(factors, a, b)).max(0.0);
-        PairScore::several([self.divisor.divide(distance, a.len(), b.len(), durations)])
+        PairScore::from_numbers([self.divisor.divide(distance, a.len(), b.len(), durations)])
     }
 }
 
@@ -280,7 +281,7 @@ impl RewardModel {
     #[allow(clippy::cast_precision_loss)] // results beyond 2⁵³ keep 53 significant bits
     pub(crate) fn read(&self, raw: i64, m: usize, n: usize) -> PairScore {
         let distance = raw as f64 / f64::from(self.scale);
-        PairScore::several([self.divisor.divide(distance, m, n, 0.0)])
+        PairScore::from_numbers([self.divisor.divide(distance, m, n, 0.0)])
     }
 
     /// Whether the user's number depends on the lengths.

@@ -1,4 +1,4 @@
-//! SubsMatch: how alike the frequencies of short sequences of letters are.
+//! SubsMatch: how similar the frequencies of short sequences of letters are.
 
 use crate::MetricError;
 use serde::{Deserialize, Serialize};

@@ -12,7 +12,7 @@ impl Model {
         n: usize,
         letters: u32,
     ) -> Result<PairScore, MetricError> {
-        self.read_given(raw, m, n, self.largest(letters))
+        self.read_with_largest(raw, m, n, self.largest(letters))
     }
 
     /// The largest cost or score of a pair of letters.
@@ -71,7 +71,7 @@ impl Model {
     /// [`Model::read`] with a given [largest](Model::largest) number: finding it takes a pass over the whole table,
     /// which many pairs should share.
     #[allow(clippy::cast_precision_loss, clippy::cast_possible_wrap)] // results beyond 2⁵³ keep 53 significant bits; lengths are checked
-    pub(crate) fn read_given(
+    pub(crate) fn read_with_largest(
         &self,
         raw: i64,
         m: usize,
@@ -134,7 +134,7 @@ impl GlobalModel {
             Costs::Unit { mismatch } => mismatch.into(),
             _ => largest.unsigned_abs(),
         };
-        match self.worst_given(m, n, largest) {
+        match self.worst_with_largest(m, n, largest) {
             0 => 1.0,
             worst => 1.0 - raw as f64 / worst as f64,
         }

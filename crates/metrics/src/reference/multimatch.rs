@@ -98,8 +98,8 @@ fn between(a: [f64; 2], b: [f64; 2]) -> f64 {
     length([a[0] - b[0], a[1] - b[1]])
 }
 
-/// Shape, direction, length, position and duration of two scanpaths with at least one saccade each, on a screen with this
-/// diagonal. Of several cheapest paths, the one is taken that goes diagonally from its end if it can, else up.
+/// Shape, direction, length, position and duration of two scanpaths with at least one saccade each, on a screen with
+/// this diagonal. Ties are broken from the end of the path: diagonal before up before left.
 pub fn multimatch(a: &Saccades, b: &Saccades, diagonal: f64) -> [Option<f64>; 5] {
     let (m, n) = (a.vectors.len(), b.vectors.len());
     let mut least = vec![vec![f64::INFINITY; n + 1]; m + 1];

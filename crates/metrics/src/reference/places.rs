@@ -1,4 +1,4 @@
-//! Measures by the places of two scanpaths, `i` of the first and `j` of the second, whatever is there.
+//! Measures that need only a function of positions: `i` in the first scanpath and `j` in the second.
 
 use crate::{RecurrentLines, RecurrentPoints};
 

@@ -28,8 +28,8 @@ fn run(
     let progress = |count| {
         cells.fetch_add(count, Ordering::Relaxed);
     };
-    let readings = comparison.compare_pairs(&a, &b, pairs, &progress);
-    (readings, cells.into_inner())
+    let pair_scores = comparison.compare_pairs(&a, &b, pairs, &progress);
+    (pair_scores, cells.into_inner())
 }
 
 fn scanmatch(scale: Option<f64>) -> Metric {
@@ -99,8 +99,8 @@ fn a_huge_pair_among_small_ones() {
         .flat_map(|i| (0..b.len()).rev().map(move |j| (i, j)))
         .collect();
     let (batch, _) = run(&comparison, &a, &b, &pairs);
-    for (&(i, j), reading) in pairs.iter().zip(batch.unwrap()) {
-        assert_eq!(comparison.compare(&a[i], &b[j]), Ok(reading), "{i} {j}");
+    for (&(i, j), pair_score) in pairs.iter().zip(batch.unwrap()) {
+        assert_eq!(comparison.compare(&a[i], &b[j]), Ok(pair_score), "{i} {j}");
     }
 }
 

@@ -171,7 +171,7 @@ fn multimatch_of_fixations() {
         let theirs = simplified(LastSaccade::Overwrites);
         assert!(same(theirs.into_iter(), &row[14..]), "{theirs:?} {row:?}");
         let defined = simplified(LastSaccade::Joins);
-        assert_eq!(score, PairScore::several(defined), "{row:?}");
+        assert_eq!(score, PairScore::from_numbers(defined), "{row:?}");
         overwritten += 1;
     }
     assert!(compared > 280, "{compared}");
@@ -191,8 +191,9 @@ fn same(ours: impl Iterator<Item = Option<f64>>, theirs: &[String]) -> bool {
 enum LastSaccade {
     /// It joins the one before it: the definition.
     Joins,
-    /// multimatch-gaze 0.1.3: the sum of the last two saccades overwrites the one that the pass has written last, even if that
-    /// was already a sum with the last but one; and a duration too many stays in the list whose length ends the loop.
+    /// multimatch-gaze 0.1.3: the sum of the last two saccades overwrites the one that the pass has written last, even
+    /// if that was already a sum with the second to last; and one duration too many stays in the list whose length ends
+    /// the loop.
     Overwrites,
 }
 
@@ -204,7 +205,8 @@ fn simplified(fixations: &[Fixation], rule: &Simplification, end: LastSaccade) -
     let mut durations = path.durations.len();
     loop {
         path = pass(&path, |path, at| path.turns_little(at, rule), |_, _| false);
-        // The two durations at the end of the list, which are not those of the saccade if one is too many.
+        // The last two durations of the list. They are not those of the saccade if the list has one too
+        // many.
         let is_short = |path: &Saccades, at: usize| {
             let [.., before, last] = path.durations[..] else {
                 return false;

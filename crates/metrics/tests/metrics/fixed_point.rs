@@ -141,7 +141,7 @@ fn the_bound_is_sharp() {
 
 #[test]
 fn the_bound_of_scanmatch_is_sharp() {
-    // √20 = 4.472 is rounded to 4, and gaps are too dear to be used.
+    // √20 = 4.472 is rounded to 4, and gaps are too expensive to be used.
     let (a, b) = (Scanpath::new(vec![0; 9]), Scanpath::new(vec![4 * 7 + 2; 9]));
     let grid = Grid::new(7, 7).unwrap();
     let (threshold, gap) = (4.0, -10.0);

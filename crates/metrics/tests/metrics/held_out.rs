@@ -1,5 +1,5 @@
-//! Measures of fixations on random ones of the kinds that vectors have: few and many points, equal points and ties, all or
-//! none recurrent. Compared with slow definitions.
+//! Measures of random fixations, compared with slow definitions: few and many points, equal points and ties, all or
+//! none recurrent.
 
 // A test may panic in its helpers as well.
 #![allow(clippy::unwrap_used, clippy::panic)]
@@ -129,7 +129,7 @@ proptest! {
             percent(points.columns, points.all),
             (longest > 0).then(|| 100.0 * points.shift as f64 / longest as f64),
         ];
-        prop_assert_eq!(score, PairScore::several(expected));
+        prop_assert_eq!(score, PairScore::from_numbers(expected));
         if radius >= 5000.0 {
             prop_assert_eq!(points.all, (m * n) as u64);
         }
@@ -147,7 +147,7 @@ proptest! {
             Some(lines.rows.longest() as f64),
             Some(lines.columns.longest() as f64),
         ];
-        prop_assert_eq!(score, PairScore::several(expected));
+        prop_assert_eq!(score, PairScore::from_numbers(expected));
     }
 
     #[test]

@@ -237,7 +237,7 @@ fn levenshtein_where_the_algorithms_change() {
     let batch = comparison
         .compare_pairs(&paths, &paths, &pairs, &|_| ())
         .unwrap();
-    for (&(i, j), reading) in pairs.iter().zip(batch) {
+    for (&(i, j), pair_score) in pairs.iter().zip(batch) {
         let (a, b) = (paths[i], paths[j]);
         let raw = comparison.raw(a, b).unwrap();
         assert_eq!(
@@ -247,11 +247,11 @@ fn levenshtein_where_the_algorithms_change() {
             a.len(),
             b.len()
         );
-        assert_eq!(comparison.read(raw, a.len(), b.len()), Ok(reading));
+        assert_eq!(comparison.read(raw, a.len(), b.len()), Ok(pair_score));
     }
 }
 
-/// Long enough for the attempts with a limit, from alike to unlike, single and in a batch.
+/// Long enough for the attempts with a limit, from similar to different, single and in a batch.
 #[test]
 fn levenshtein_of_long_scanpaths() {
     let alphabet = *index_costs().alphabet();
@@ -277,10 +277,10 @@ fn levenshtein_of_long_scanpaths() {
     let batch = comparison
         .compare_pairs(&[&a], &others, &pairs, &|_| ())
         .unwrap();
-    for (other, reading) in others.iter().zip(batch) {
+    for (other, pair_score) in others.iter().zip(batch) {
         let raw = comparison.raw(&a, other).unwrap();
         assert_eq!(raw, textbook(&comparison, &a, other));
-        assert_eq!(comparison.read(raw, a.len(), other.len()), Ok(reading));
+        assert_eq!(comparison.read(raw, a.len(), other.len()), Ok(pair_score));
     }
 }
 

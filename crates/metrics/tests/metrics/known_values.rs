@@ -28,14 +28,14 @@ const TWELVE: [&str; 3] = [
 ];
 
 /// The pairs 1-2, 1-3 and 2-3.
-fn readings(metric: Metric, alphabet: Alphabet, texts: [&str; 3]) -> [PairScore; 3] {
+fn pair_scores(metric: Metric, alphabet: Alphabet, texts: [&str; 3]) -> [PairScore; 3] {
     let paths = texts.map(|text| alphabet.parse(text).unwrap());
     let comparison = Comparison::new(metric, alphabet).unwrap();
     [(0, 1), (0, 2), (1, 2)].map(|(i, j)| comparison.compare(&paths[i], &paths[j]).unwrap())
 }
 
 fn seven(metric: Metric) -> [f64; 3] {
-    readings(metric, Alphabet::letters(49).unwrap(), SEVEN).map(|reading| reading.score())
+    pair_scores(metric, Alphabet::letters(49).unwrap(), SEVEN).map(|pair_score| pair_score.score())
 }
 
 fn needleman_wunsch(substitution: Substitution, gap: f64) -> Metric {
@@ -103,7 +103,7 @@ fn scanmatch_scores() {
     );
     let numbers = Alphabet::new(Notation::Numbers, 96).unwrap();
     near(
-        readings(scanmatch(12, 8), numbers, TWELVE).map(|reading| reading.score()),
+        pair_scores(scanmatch(12, 8), numbers, TWELVE).map(|pair_score| pair_score.score()),
         [0.617_831_375_002, 0.258_243_134_648, 0.230_499_168_829],
     );
 }
@@ -115,8 +115,8 @@ fn notation_does_not_change_a_score() {
     let written = TWELVE.map(|text| double.format(&numbers.parse(text).unwrap()));
     let written = written.each_ref().map(String::as_str);
     assert_eq!(
-        readings(scanmatch(12, 8), double, written),
-        readings(scanmatch(12, 8), numbers, TWELVE)
+        pair_scores(scanmatch(12, 8), double, written),
+        pair_scores(scanmatch(12, 8), numbers, TWELVE)
     );
 }
 

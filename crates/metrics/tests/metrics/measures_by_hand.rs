@@ -60,7 +60,7 @@ fn recurrence_by_hand() {
         0.0,
         -200.0 / 18.0,
     ];
-    assert_eq!(score, PairScore::several(expected.map(Some)));
+    assert_eq!(score, PairScore::from_numbers(expected.map(Some)));
     // A point without lines is 0, not missing (the R package crqa has NA, and 0 for runs along b that exist).
     let score = compare(Metric::Crqa(same.clone()), "ABC", "XAAY").unwrap();
     assert_eq!(score.number(1), Some(0.0));
@@ -156,9 +156,10 @@ fn empty_scanpaths_are_refused_where_a_measure_is_undefined() {
     );
 }
 
-/// Relative frequencies divide by the number of sequences. axelroques/SubsMatch divides 0 by nothing and goes on: `A` and `B`
-/// have 1 with a window of 2, the similarity of equal scanpaths, although with a window of 1 they have 0; and `A` has 0.5
-/// with `AB` and with `BC` alike. No number says what two such scanpaths have in common, so there is none.
+/// Relative frequencies divide by the number of sequences. axelroques/SubsMatch divides 0 by nothing and goes on: `A`
+/// and `B` have 1 with a window of 2, the similarity of equal scanpaths, although with a window of 1 they have 0; and
+/// `A` has 0.5 with `AB` and also with `BC`. No number would say what two such scanpaths have in common, so the result
+/// is undefined.
 #[test]
 fn subsmatch_is_undefined_without_sequences() {
     let similarity = |window, a, b| {

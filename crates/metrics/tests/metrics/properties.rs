@@ -55,11 +55,11 @@ proptest! {
         ],
     ) {
         prop_assume!(!a.is_empty() || !b.is_empty());
-        let reading = comparison.compare(&a, &b).unwrap();
-        if let Some(similarity) = reading.similarity() {
+        let pair_score = comparison.compare(&a, &b).unwrap();
+        if let Some(similarity) = pair_score.similarity() {
             prop_assert!((0.0..=1.0).contains(&similarity), "{similarity}");
         }
-        prop_assert!(reading.score().is_finite());
+        prop_assert!(pair_score.score().is_finite());
     }
 
     #[test]
@@ -73,8 +73,8 @@ proptest! {
                 delete: 0.5,
                 scale: None,
             };
-            let reading = Comparison::new(metric, alphabet).unwrap().compare(&a, &a).unwrap();
-            prop_assert_eq!((reading.score(), reading.similarity()), (0.0, Some(1.0)));
+            let pair_score = Comparison::new(metric, alphabet).unwrap().compare(&a, &a).unwrap();
+            prop_assert_eq!((pair_score.score(), pair_score.similarity()), (0.0, Some(1.0)));
         }
     }
 

@@ -32,19 +32,19 @@ fn around(score: f64) -> [f64; 8] {
 /// The bound for raw results gives the same bit as the score, and so does the bound for adjusted ones.
 fn agrees(comparison: &Comparison, a: &Scanpath, b: &Scanpath) {
     let raw = comparison.raw(a, b).unwrap();
-    let Ok(reading) = comparison.read(raw, a.len(), b.len()) else {
+    let Ok(pair_score) = comparison.read(raw, a.len(), b.len()) else {
         let error = comparison.bound(threshold(0.5), a.len(), b.len());
         assert_eq!(error, Err(MetricError::EmptyPair));
         return;
     };
-    for value in around(reading.score()) {
+    for value in around(pair_score.score()) {
         let threshold = threshold(value);
         let expected = if comparison.metric().is_distance() {
-            reading.score() <= value
+            pair_score.score() <= value
         } else {
-            reading.score() >= value
+            pair_score.score() >= value
         };
-        assert_eq!(threshold.admits(comparison.metric(), &reading), expected);
+        assert_eq!(threshold.admits(comparison.metric(), &pair_score), expected);
         let bound = comparison.bound(threshold, a.len(), b.len()).unwrap();
         assert_eq!(bound.admits(raw), expected, "{bound:?} {raw} {value}");
         let Ok(bound_without_lengths) = comparison.bound_without_lengths(threshold) else {
@@ -53,7 +53,7 @@ fn agrees(comparison: &Comparison, a: &Scanpath, b: &Scanpath) {
         };
         let adjusted = adjusted(comparison.model(), raw, a.len() + b.len());
         let read = comparison.model().read_without_lengths(adjusted).unwrap();
-        let without_similarity = reading.without_similarity();
+        let without_similarity = pair_score.without_similarity();
         assert_eq!(read, without_similarity);
         assert_eq!(bound_without_lengths.admits(adjusted), expected);
     }

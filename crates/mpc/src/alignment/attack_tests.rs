@@ -58,7 +58,7 @@ fn group_mask(group: usize) -> u128 {
     15 << (4 * group)
 }
 
-/// A sender without checks, to which the receiver lies in the tree of one group, in all transfers of shares.
+/// A sender without checks. The receiver lies to it in one group's tree, in all transfers of shares.
 struct UncheckedSender {
     ideal: IdealSender,
     delta: Arc<Delta>,
@@ -127,7 +127,7 @@ impl CorrelatedReceiver for Recording<'_> {
     }
 }
 
-/// Labels of other bits than those that were transferred, by a known (or assumed) Δ.
+/// Labels of bits other than the transferred ones, from a known (or assumed) Δ.
 struct KnownDelta<'a> {
     calls: std::slice::Iter<'a, (Vec<u8>, Vec<Block>)>,
     delta: u128,

@@ -1,4 +1,4 @@
-//! Aligning many pairs of strings of which each side knows one. This module combines the whole crate.
+//! Aligns many pairs of strings; each side knows one string of every pair. This module combines the whole crate.
 //!
 //! ```text
 //! garbler (rows, tables of costs)                                        evaluator (columns, letters)
@@ -109,7 +109,7 @@ pub enum Fold {
     Max,
     /// The last one: warping.
     Last,
-    /// Not the results but what was counted: recurrence plots.
+    /// The counters instead of the results: recurrence plots.
     Recurrence(RecurrenceOutputs),
 }
 

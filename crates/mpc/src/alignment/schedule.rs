@@ -87,8 +87,8 @@ pub(super) fn all_spans(
         .flat_map(move |group| spans(&group.geometry, width).map(move |span| (group, span)))
 }
 
-/// How many spans `count` alignments of one shape take: that often the garbler waits for transfers. Takes a time that
-/// does not grow with the alignments.
+/// How many spans `count` alignments of one shape take, which is how often the garbler waits for transfers. Runs in
+/// time independent of the alignments.
 pub fn span_count(count: u64, shape: Shape, width: usize, alphabet: usize) -> u64 {
     let strip_rows = shape.rows.min(STRIP_ROWS);
     if strip_rows == 0 || shape.columns == 0 {
@@ -126,7 +126,7 @@ fn spans_of_strip(comparisons: u64, rows: usize, columns: usize, width: usize) -
     (1..shorter).for_each(|length| add(length * comparisons));
     let longest = shorter * comparisons;
     let steps = longer - shorter + 1;
-    // From the second span of the longest on, all have the same number of steps.
+    // From the second of the longest spans on, all have the same number of steps.
     let in_span = (room / longest).max(1);
     let skipped = steps.saturating_sub(2 * in_span) / in_span;
     (0..steps - skipped * in_span).for_each(|_| add(longest));
@@ -173,7 +173,7 @@ pub(super) fn groups(shapes: Vec<Shape>, width: usize, alphabet: usize) -> Vec<G
     groups.into_iter().map(group).collect()
 }
 
-/// Refuses what does not fit the numbering of pads.
+/// Rejects work that does not fit the numbering of pads.
 pub(super) fn check(shapes: &[Shape], done: u32, width: usize) -> Result<(), MpcError> {
     let strips = shapes
         .iter()

@@ -1,4 +1,4 @@
-//! What a party sees: equal in shape for all inputs, without pattern in its bytes, and harmless if it is random.
+//! What a party sees has the same shape for all inputs and no pattern in its bytes; random bytes cause no harm.
 
 use super::*;
 use crate::circuit::cells::UnitCell;

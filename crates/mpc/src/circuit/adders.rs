@@ -1,8 +1,8 @@
 //! Sums of many numbers with full adders, all lists in lockstep.
 //!
-//! Numbers are split into bits, and a full adder (one gate) turns three bits of a weight into one of the same and one of the next
-//! weight. So every gate makes one bit of two, and the sum of N bits takes less than N gates however many it has. A tree of additions would
-//! cost half as much again, and a counter of w bits w times as much.
+//! Numbers are split into bits, and a full adder (one gate) turns three bits of a weight into one of the same and one
+//! of the next weight. So every gate replaces two bits by one, and the sum of N bits takes less than N gates, no matter
+//! how wide it is. A tree of additions would cost half as much again, and a counter of w bits w times as much.
 
 use super::numbers::next_carry;
 use super::reduce::Number;
@@ -184,8 +184,8 @@ fn by_weight<L: Copy + Zeroize>(numbers: &[Number<L>]) -> Weights<L> {
         .collect()
 }
 
-/// Adds threes of bits of one weight in every list, and a pair if only two are left and `most` is 1. The sums replace the bits; the
-/// carries are returned.
+/// Adds bits of one weight in threes in every list, and a pair if only two are left and `most` is 1. The sums replace
+/// the bits; the carries are returned.
 fn add_once<P: Party>(
     party: &mut P,
     channel: &mut dyn Channel,

@@ -53,9 +53,10 @@ pub trait Circuit {
 
 /// A party that runs a circuit and has a channel to the other one. Both sides make the same calls in the same order.
 pub trait Party: Circuit {
-    /// Before this many gates (over all lanes) are run: the evaluator gets their tables.
+    /// Call before running this many gates (over all lanes): the evaluator receives their tables.
     fn prepare(&mut self, and_gates: usize, channel: &mut dyn Channel) -> Result<(), MpcError>;
 
-    /// After gates were run: the garbler sends tables. An evaluator that ran out of tables returns an error here.
+    /// Call after running gates: the garbler sends tables. An evaluator that ran out of tables returns an error
+    /// here.
     fn settle(&mut self, channel: &mut dyn Channel) -> Result<(), MpcError>;
 }

@@ -37,7 +37,7 @@ impl Operation {
     }
 }
 
-/// Does the same with every pair (x, y). All numbers are filled up with zeros to the longest.
+/// Applies the operation to every pair (x, y). All numbers are filled up with zeros to the longest.
 pub fn pairwise<P: Party>(
     party: &mut P,
     channel: &mut dyn Channel,

@@ -8,8 +8,8 @@ use zeroize::{Zeroize, Zeroizing};
 
 /// The entry of a public table at each of some secret places. A place beyond the table has entry 0.
 ///
-/// With w bits of the place 2^w − w − 1 gates, however wide the entries are: these are the products of all sets of its bits, and every bit of
-/// the entry is the exclusive or of some products (its algebraic normal form).
+/// With w bits of the place 2^w − w − 1 gates, for entries of any width: these are the products of all sets of its
+/// bits, and every bit of the entry is the exclusive or of some products (its algebraic normal form).
 pub fn entries<P: Party>(
     party: &mut P,
     channel: &mut dyn Channel,

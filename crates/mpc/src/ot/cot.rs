@@ -1,20 +1,20 @@
 //! Random correlated transfers (COTs) in bulk, behind one interface.
 //!
 //! For every COT the sender gets a block v, the receiver a random bit u and a block w, such that v = w ⊕ u·Δ. Nobody
-//! chooses u: it comes out of the extension. A user that needs its own bit x sends x ⊕ u. [`super::pads`] turns COTs
-//! into masks for messages.
+//! chooses u: the extension determines it. A user that needs its own bit x sends x ⊕ u. [`super::pads`] turns COTs into
+//! masks for messages.
 //!
-//! A party that needs COTs in both directions holds a sender and a receiver, each with set-up messages and an offset of its
-//! own.
+//! A party that needs COTs in both directions holds a sender and a receiver, each with its own set-up messages and
+//! offset.
 //!
 //! # Messages
-//! Both sides have to ask for the same numbers of COTs in the same order. What a call sends depends on these numbers
-//! alone. Extension goes through batches, so memory is bounded by what the caller asks for and one batch; a caller that
-//! asks for multiples of [`CotSender::batch`] gets them written in place. [`super::correlated`] is the implementation
-//! today: its receiver only sends and its sender only receives, so that with two channels the two directions never wait for each
-//! other. On one channel, a party may call its receiver for one batch and then its sender, while the other side does the
-//! same: with groups of four or more bits a batch has fewer than [`veilpath_channel::UNREAD_BYTES`]. The interface also
-//! fits silent transfers, where both sides send a little and batches are large.
+//! Both sides must ask for the same numbers of COTs in the same order. What a call sends depends on these numbers
+//! alone. COTs are extended in batches, so memory is bounded by the request plus one batch; a caller that asks for
+//! multiples of [`CotSender::batch`] gets them written in place. [`super::correlated`] is the implementation today: its
+//! receiver only sends and its sender only receives, so that with two channels the two directions never wait for each
+//! other. On one channel, a party may call its receiver for one batch and then its sender, while the other side does
+//! the same: with groups of four or more bits a batch has fewer than [`veilpath_channel::UNREAD_BYTES`]. The interface
+//! also fits silent transfers, where both sides send a little and batches are large.
 
 use crate::block::Block;
 use crate::error::MpcError;
@@ -26,14 +26,14 @@ pub trait CotSender {
     /// The offset, the same for all COTs of this sender.
     fn delta(&self) -> &Delta;
 
-    /// COTs that are made together at most. Multiples of it are the cheapest to ask for.
+    /// The most COTs that are made together. Multiples of it are the cheapest to ask for.
     fn batch(&self) -> usize;
 
-    /// Says that the next calls will ask for `count` COTs in all, so that small calls share a batch. Both sides have to say
-    /// the same.
+    /// Announces that the next calls will ask for `count` COTs in total, so that small calls share a batch. Both sides
+    /// must announce the same.
     fn reserve(&mut self, count: usize);
 
-    /// Fills in v of the next COTs. After an error there are none.
+    /// Fills in v of the next COTs. After an error there are no more.
     fn extend(&mut self, v: &mut [Block], channel: &mut dyn Channel) -> Result<(), MpcError>;
 }
 
@@ -55,7 +55,7 @@ pub trait CotReceiver {
     ) -> Result<(), MpcError>;
 }
 
-/// Refuses a list of bits that is not as long as the list of blocks.
+/// Rejects a list of bits that does not match the list of blocks.
 pub(super) fn check_lengths(u: &[u64], w: &[Block]) -> Result<(), MpcError> {
     if u.len() == w.len().div_ceil(64) {
         Ok(())

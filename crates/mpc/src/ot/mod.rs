@@ -25,7 +25,7 @@
 //!   sent. The modules give the arguments.
 //! - **Against a malicious sender** (the garbler), they hide the receiver's bits and letters.
 //!
-//! # What is not
+//! # What is not proven
 //! - [`lookup`] does not make the receiver use the share that it got: a malicious evaluator can flip bits of its shares.
 //! - A malicious garbler can put any costs into a look-up, and garble any circuit on its result. See
 //!   [`crate::alignment`].
@@ -52,8 +52,8 @@ use zeroize::Zeroizing;
 
 /// The side that knows the offset Δ.
 pub trait CorrelatedSender {
-    /// Says that the next calls of [`CorrelatedSender::send`] will ask for `count` transfers in all, so that they can be
-    /// made together. Both sides have to say the same.
+    /// Announces that the next calls of [`CorrelatedSender::send`] will ask for `count` transfers in total, so that
+    /// they can be made together. Both sides must announce the same.
     fn announce(&mut self, count: usize) {
         let _ = count;
     }

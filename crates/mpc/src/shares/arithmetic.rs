@@ -1,6 +1,6 @@
 //! Arithmetic on lists of numbers shared modulo 2⁶⁴, for statistics over the results of comparisons.
 //!
-//! Sums, and products with public numbers, are computed locally on shares. This module has the operations that are not linear.
+//! Sums, and products with public numbers, are computed locally on shares. This module has the nonlinear operations.
 //! Their results are shares again; nothing is opened.
 
 use super::gates::{Factor, Gates};

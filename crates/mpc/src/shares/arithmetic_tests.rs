@@ -130,7 +130,7 @@ fn comparisons_and_selections() {
     }
 }
 
-/// A share alone says nothing: each of its bits is as often 0 as 1, whatever the number is.
+/// A share alone says nothing: each of its bits is 0 as often as 1, for any number.
 #[test]
 fn shares_of_a_constant_are_uniform() {
     let count = 4096;

@@ -59,7 +59,7 @@ pub(crate) fn bits_at(words: &[u64], from: usize, count: usize) -> u64 {
     bits & mask(count)
 }
 
-/// Overwrites a run of bits by one of other words.
+/// Overwrites a run of bits with bits of other words.
 #[inline]
 pub(crate) fn copy_bits(
     from: &[u64],

@@ -191,7 +191,8 @@ pub(crate) async fn largest(
     width: usize,
 ) -> Result<Words, MpcError> {
     let mask = mask(width + 1);
-    // The first step compares as often as all others together, so that both directions need as many transfers.
+    // The first step makes as many comparisons as all others together, so that both directions need the same
+    // number of transfers.
     let mut first_sender = 0;
     while lists.iter().any(|list| list.len() > 1) {
         let pairs = || lists.iter().flat_map(|list| list.chunks_exact(2));

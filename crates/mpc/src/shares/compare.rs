@@ -79,7 +79,7 @@ pub(crate) fn clamp_cost(width: usize) -> GadgetCost {
         .iter()
         .map(|leaf| leaf.bits + leaf.table_bits())
         .sum();
-    // All merges have two bits but those with the lowest block.
+    // All merges have two bits, except those with the lowest block.
     let merges = leaves.len() - 1;
     let levels = leaves.len().next_power_of_two().trailing_zeros() as usize;
     GadgetCost {

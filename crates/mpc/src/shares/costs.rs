@@ -1,4 +1,5 @@
-//! What comparisons will cost: messages, transfers and bytes, for estimates. Both directions are alike.
+//! What comparisons will cost: messages, transfers and bytes, for estimates. Both directions cost the
+//! same.
 
 use super::compare::{clamp_cost, clamp_lists};
 use super::letters::uses_line_trees;
@@ -19,7 +20,7 @@ const BASE_BYTES: u64 = 8_300;
 pub struct Matrices {
     /// How many.
     pub count: u64,
-    /// With how many of the joining side's scanpaths each of the host's is compared.
+    /// How many of the joining side's scanpaths each of the host's is compared with.
     pub per_host_scanpath: u64,
     /// Letters of the host's scanpaths, on average.
     pub rows: usize,
@@ -61,7 +62,8 @@ pub struct Lines {
     pub group_bits: GroupBits,
 }
 
-/// Deriving a leaf or an inner node again, in blocks of streams: each has a key schedule of its own, and so has each leaf's stream.
+/// The cost of deriving a leaf or an inner node again, in blocks of streams: each has its own key schedule, and so does
+/// each leaf's stream.
 const REDERIVED: u64 = 12;
 
 /// What [`super::SharesSession::align`] exchanges.
@@ -147,7 +149,7 @@ impl Matrices {
         )
     }
 
-    /// What it costs to look up the costs of all cells.
+    /// The traffic and work of looking up the costs of all cells.
     fn lookup(&self, cells: u64) -> Lookup {
         let streams = self.letters.streams();
         if let Some(lines) = self.letters.lines {
@@ -240,7 +242,7 @@ impl Matrices {
     }
 }
 
-/// What look-ups of costs exchange beside the messages of steps.
+/// What look-ups of costs exchange in addition to the messages of steps.
 struct Lookup {
     messages: u64,
     /// Both directions together.

@@ -1,4 +1,4 @@
-//! Products of what the two sides hold.
+//! Products of values that the two sides hold.
 //!
 //! A transfer gives the sender two random pads m₀ and m₁, and the receiver one of them, m_r for a random bit r. With a bit x of
 //! the receiver and a number y of the sender, modulo 2^l, the receiver sends c = x ⊕ r and, at the same time, the sender
@@ -154,7 +154,7 @@ impl Gates {
         let mut answer = Reader::new(&answer);
         let their_bits = answer.numbers(count, 1)?;
         let their_values = answer.numbers(count, bits)?;
-        // The compiler must not see that masks are all ones or zeros, and branch.
+        // The compiler must not see that masks are all ones or all zeros, or it could branch.
         let choices = words((0..count).map(|at| choice(&chosen, at).wrapping_neg()));
         let choices = std::hint::black_box(choices);
         let mut products = Zeroizing::new(Vec::with_capacity(count));
@@ -223,8 +223,8 @@ impl Gates {
         })
     }
 
-    /// [`Gates::and`] on packed bits, with the same first factors each time: up to [`Multiplier::TIMES`] products with one transfer
-    /// in each direction, of which each product has a bit of the pads.
+    /// [`Gates::and`] on packed bits, with the same first factors each time: up to [`Multiplier::TIMES`] products with
+    /// one transfer in each direction, each product using its own bit of the pads.
     pub(crate) async fn multiply(
         &self,
         multiplier: &mut Multiplier,

@@ -1,8 +1,9 @@
 //! Matrices that advance together, anti-diagonal by anti-diagonal.
 //!
-//! A matrix has *lines*, whose letters have trees ([`super::lookup`]), and *positions* along them. Lines are the rows of every other
-//! matrix, so that both sides send the same amount, unless lines share trees ([`super::line_lookup`]). Cell (line i, position j) belongs to step i + j. Costs
-//! are looked up one step ahead, in the messages of the step that is under way, so that nobody waits for them.
+//! A matrix has *lines*, whose letters have trees ([`super::lookup`]), and *positions* along them. Lines are the rows
+//! of every other matrix, so that both sides send the same amount, unless lines share trees ([`super::line_lookup`]).
+//! Cell (line i, position j) belongs to step i + j. Costs are looked up one step ahead, in the messages of the current
+//! step, so that nobody waits for them.
 
 use super::bits::BitList;
 use super::gates::Gates;
@@ -16,6 +17,7 @@ use super::session::Comparison;
 use crate::block::Block;
 use crate::error::MpcError;
 use crate::kernel::Kernel;
+use crate::wavefront::offsets;
 use std::ops::Range;
 use zeroize::Zeroizing;
 
@@ -99,7 +101,7 @@ pub(crate) enum Source<'a> {
         /// Whole trees of the other side's letters.
         theirs: &'a Trees,
     },
-    /// They were looked up before, for each matrix.
+    /// Looked up before, for each matrix.
     Known(&'a [LineCosts]),
 }
 
@@ -376,15 +378,4 @@ impl<'a> Group<'a> {
         let first = (self.line_offsets[matrix] + line) * share.len();
         self.costs[first..first + share.len()].copy_from_slice(share);
     }
-}
-
-/// Where each part begins if parts of these sizes follow each other, and then their total.
-fn offsets(sizes: impl Iterator<Item = usize>) -> Vec<usize> {
-    let mut offsets = vec![0];
-    let mut next = 0;
-    for size in sizes {
-        next += size;
-        offsets.push(next);
-    }
-    offsets
 }

@@ -60,7 +60,7 @@ impl SharedLetters {
         }
     }
 
-    /// Where the costs of some matrices come from, given those of all that were looked up before, if any were.
+    /// Where the costs of some matrices come from; `known` has those that were looked up before.
     pub(super) fn source<'a>(
         &'a self,
         known: Option<&'a [LineCosts]>,
@@ -96,7 +96,7 @@ pub(crate) fn uses_line_trees(entry_bits: usize, cells: u64, lines: u64, largest
 /// Trees that are made together.
 const TREES_AT_ONCE: usize = 256;
 
-/// Messages of trees that are under way: each has up to 60 kB.
+/// Messages of trees that are in flight: each has up to 60 kB.
 const TASKS: usize = 8;
 
 impl SharesSession {

@@ -34,8 +34,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use zeroize::Zeroizing;
 
-/// Cells per line from which these trees are cheaper than those of [`super::lookup`]: what they cost more, 28·(N − 1) bytes, by
-/// what they save, 7/8·(N − 1) bits.
+/// Cells per line from which these trees are cheaper than those of [`super::lookup`]: the extra cost, 28·(N − 1) bytes,
+/// divided by the saving, 7/8·(N − 1) bits.
 pub(crate) const WORTHWHILE: u64 = 256;
 
 /// Bits of a message, about.
@@ -170,7 +170,8 @@ impl Piece {
     }
 }
 
-/// Divides the look-ups of matrices. Both sides divide them alike. `place` is where unused streams begin.
+/// Divides the look-ups of matrices, on both sides in the same way. `place` is where unused streams
+/// begin.
 pub(crate) fn pieces(
     matrices: &[Matrix],
     trees: &LineTrees,

@@ -73,7 +73,7 @@ pub fn diagonal_runs(
     let lines_at_once = (at_once / rows.max(columns)).clamp(1, rows.min(columns));
     let portions = rows.min(columns).div_ceil(lines_at_once) as u64;
     let bytes = at_once.max(rows.max(columns)) * streams.max(bits + 2) / 8;
-    // Cells with one up left have a factor of all products, and all cells are counted.
+    // Cells with an upper left neighbour have a factor in all products, and all cells are counted.
     let [cells, inner] =
         [cells, (rows - 1) * (columns - 1)].map(|cells| count.saturating_mul(cells as u64));
     let of_products = inner.saturating_mul(2 * (1 + least as u64));
@@ -158,7 +158,8 @@ fn sign_bytes(width: usize) -> usize {
     (5 * width / 2 + 14).div_ceil(8)
 }
 
-/// Lists of `count` entries that each cost this, and have so many bytes in a message.
+/// The cost of lists of `count` entries, each of which costs `cost` and has `each` bytes in a
+/// message.
 fn of_lists(count: u64, each: usize, cost: GadgetCost) -> AlignmentCost {
     if count == 0 {
         return AlignmentCost::default();

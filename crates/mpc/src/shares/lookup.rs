@@ -80,7 +80,7 @@ impl Table {
         for (number, entries) in self.numbers.chunks_exact(self.columns).enumerate() {
             let difference = (number ^ letter) as u64;
             let equal = ((difference | difference.wrapping_neg()) >> 63).wrapping_sub(1);
-            // The compiler must not see that it is all ones or zeros, and branch.
+            // The compiler must not see that it is all ones or all zeros, or it could branch.
             let equal = std::hint::black_box(equal);
             for (entry, other) in row.iter_mut().zip(entries) {
                 *entry |= self.values[*other as usize] & equal;

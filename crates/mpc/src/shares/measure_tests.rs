@@ -1,4 +1,4 @@
-//! Measures without a recurrence, against the obvious way to compute them.
+//! Measures without a recurrence, against obvious implementations.
 
 use super::arithmetic_tests::{both, of, random};
 use super::*;

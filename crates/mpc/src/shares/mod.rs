@@ -1,5 +1,5 @@
-//! Aligning many pairs of strings on secret shares: a few *bits* per gate instead of the 32 bytes of a garbled one, at the price
-//! of an exchange of messages per layer of gates. It pays off when many comparisons advance together.
+//! Aligns many pairs of strings on secret shares: a few *bits* per gate instead of the 32 bytes of a garbled one, at
+//! the price of an exchange of messages per layer of gates. It pays off when many comparisons advance together.
 //!
 //! ```text
 //! host (rows)                                                             joining side (columns)

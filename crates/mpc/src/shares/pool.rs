@@ -92,13 +92,13 @@ impl<S: CotSender, R: CotReceiver> Source for (S, R) {
     }
 }
 
-/// Transfers that are made and not used yet. All uses take multiples of 64, so that choices stay aligned.
+/// Transfers that are made but not used yet. All uses take multiples of 64, so that choices stay aligned.
 pub(crate) struct Pool {
     source: Box<dyn Source>,
     batch: usize,
     /// Batches that were started and are not complete.
     under_way: usize,
-    /// Transfers in each direction that tasks will still reserve, about.
+    /// About how many transfers in each direction tasks will still reserve.
     expected: usize,
     /// What tasks have reserved and not used yet.
     reserved: Demand,
@@ -121,7 +121,7 @@ struct Keys {
     received: u64,
 }
 
-/// The hashes of one direction. No two of a session may start alike.
+/// The hashes of one direction. No two of a session may have the same start.
 #[derive(Clone, Copy)]
 pub(crate) struct Hashes {
     pub(crate) pads: TweakedHash,
@@ -175,7 +175,7 @@ impl Pool {
         self.used
     }
 
-    /// Sets these transfers aside for one task, if they are there.
+    /// Sets these transfers aside for one task, if they exist.
     pub(crate) fn reserve(&mut self, demand: Demand) -> bool {
         let available = self.available();
         let enough = demand.sent <= available.sent && demand.received <= available.received;
@@ -186,7 +186,8 @@ impl Pool {
         enough
     }
 
-    /// Says how many transfers in each direction tasks will reserve, about: some are made before they are needed.
+    /// Announces about how many transfers in each direction tasks will reserve: some are made before they are
+    /// needed.
     pub(crate) fn expect(&mut self, transfers: usize) {
         self.expected = transfers;
     }
@@ -210,7 +211,7 @@ impl Pool {
         }
     }
 
-    /// Erases what one direction has more than the other, after uses in one direction only: batches are made in both.
+    /// Erases the surplus of one direction if only the other was used: batches are made in both.
     pub(crate) fn erase_surplus(&mut self) -> Result<(), MpcError> {
         let Demand { sent, received } = self.available();
         let (more_sent, more_received) =
@@ -221,7 +222,8 @@ impl Pool {
         Ok(())
     }
 
-    /// Makes a batch with this side as receiver, and sends what the other side needs for it. It does the same.
+    /// Makes a batch with this side as receiver, and sends what the other side needs for it. The other side
+    /// does the same.
     pub(crate) fn start_batch(&mut self, channel: &mut dyn Channel) -> Result<(), MpcError> {
         let choices = self.choices.add(self.batch / 64);
         let blocks = self.received.add(self.batch);
@@ -321,7 +323,7 @@ impl Pool {
     }
 }
 
-/// Batches that may be under way. While they travel, tasks use those before them.
+/// Batches that may be in flight. Meanwhile, tasks use the ones before them.
 const MAX_BATCHES_IN_FLIGHT: usize = 8;
 
 const NOT_RESERVED: MpcError = MpcError::Misuse("transfers were not reserved");
@@ -331,7 +333,8 @@ pub(crate) fn taken(cots: usize) -> usize {
     cots.next_multiple_of(64)
 }
 
-/// Batches in the order in which they are used. A batch is erased when all of it is used, and used for another.
+/// Batches in the order in which they are used. A batch is erased when all of it is used, and its memory is
+/// reused.
 struct BatchQueue<T: Zeroize> {
     batches: VecDeque<Zeroizing<Vec<T>>>,
     /// How much of the first is used.

@@ -1,4 +1,4 @@
-//! How many matrices advance together, and how many groups of them are under way.
+//! How many matrices advance together, and how many groups of them are active.
 
 use super::group::Matrix;
 use super::lookup::{MAX_LETTERS, MAX_MATRICES, MAX_POSITIONS, TILE, tile_bytes};
@@ -13,7 +13,8 @@ const GROUP_CELLS: usize = 2048;
 /// Tasks that are active at the same time, at most.
 const GROUPS: usize = 64;
 
-/// Bytes that all active tasks may have sent and the other side not received. Transfers need the rest.
+/// Bytes that all active tasks may have sent before the other side receives them. Transfers need the
+/// rest.
 pub(crate) const MAX_UNREAD: usize = UNREAD_BYTES / 4;
 
 /// How many tasks may be active whose messages have at most this many bytes.
@@ -47,7 +48,7 @@ pub(crate) fn message_bytes(matrix: &Matrix, cell: Cell, streams: usize) -> usiz
     tiles * tile_bytes(streams, positions.min(TILE)) + bits.div_ceil(8)
 }
 
-/// Bits by which a term of hidden lengths is longer than a result, and by which lists end at whole bytes.
+/// Extra bits of a term of hidden lengths, and of lists that end at whole bytes.
 const SLACK_BITS: usize = 8;
 
 /// Bytes of the messages of a group, at most, unless it is a single matrix.

@@ -139,10 +139,10 @@ pub(crate) fn run<'a, T>(
             let number = runner.results.len();
             runner.results.push(None);
             runner.active += 1;
-            runner.turn(number, task)?;
+            runner.advance(number, task)?;
         }
         if let Some((number, task)) = runner.ready.pop_front() {
-            runner.turn(number, task)?;
+            runner.advance(number, task)?;
         } else if !runner.receive_next()? {
             break;
         }
@@ -168,7 +168,7 @@ struct Runner<'a, 'r, T> {
 
 impl<'a, T> Runner<'a, '_, T> {
     /// Lets a task compute until it waits for a message, and sends what it posted.
-    fn turn(&mut self, number: usize, mut task: Task<'a, T>) -> Result<(), MpcError> {
+    fn advance(&mut self, number: usize, mut task: Task<'a, T>) -> Result<(), MpcError> {
         let mut context = Context::from_waker(Waker::noop());
         loop {
             match task.future.as_mut().poll(&mut context) {
@@ -178,7 +178,7 @@ impl<'a, T> Runner<'a, '_, T> {
                     return Ok(());
                 }
                 Poll::Pending => match task.rounds.demand.take() {
-                    Some(demand) => self.meet(demand)?,
+                    Some(demand) => self.make_transfers(demand)?,
                     None => {
                         task.rounds.send(self.channel)?;
                         self.waiting.push_back(Expected::Messages(number, task));
@@ -190,7 +190,7 @@ impl<'a, T> Runner<'a, '_, T> {
     }
 
     /// Makes transfers until there are enough.
-    fn meet(&mut self, demand: Demand) -> Result<(), MpcError> {
+    fn make_transfers(&mut self, demand: Demand) -> Result<(), MpcError> {
         loop {
             let start = self.pool.borrow().missing(demand);
             for _ in 0..start {

@@ -1,5 +1,5 @@
-//! Seeds of trees that the sides make for each other: one side gets whole trees, the other the same trees without a leaf of its
-//! choice. What is kept are the nodes from which leaves can be derived again.
+//! Seeds of trees that the sides make for each other: one side gets whole trees, the other the same trees without a
+//! leaf of its choice. Only the nodes from which leaves can be derived again are kept.
 
 use super::gates::Gates;
 use super::packing::{Reader, Writer, list_bytes};
@@ -23,7 +23,7 @@ pub(crate) struct WholeSeeds {
 }
 
 impl PuncturedSeeds {
-    /// Those of several lists, one after the other.
+    /// Concatenates several lists.
     pub(crate) fn joined(levels: usize, parts: &[Self]) -> Self {
         let count = parts.iter().map(|part| part.siblings.len()).sum();
         let mut siblings = Zeroizing::new(Vec::with_capacity(count));
@@ -50,7 +50,7 @@ impl PuncturedSeeds {
 }
 
 impl WholeSeeds {
-    /// Those of several lists, one after the other.
+    /// Concatenates several lists.
     pub(crate) fn joined(levels: usize, parts: &[Self]) -> Self {
         let count = parts.iter().map(Self::count).sum();
         let mut first = Zeroizing::new(Vec::with_capacity(count));
@@ -85,7 +85,7 @@ pub(crate) struct SeedRequest<'a> {
     pub(crate) levels: usize,
     /// The number of the first tree in the list, the same for both sides.
     pub(crate) first: usize,
-    /// The leaves that this side's trees shall not have.
+    /// The leaves that will be missing from this side's trees.
     pub(crate) own: &'a [usize],
     /// How many trees the other side asks for.
     pub(crate) theirs: usize,

@@ -74,7 +74,7 @@ pub struct SharesSession {
     matrices: u64,
     /// How many lines share trees, if any do.
     pub(super) lines_per_tree: usize,
-    /// Where streams of the trees of lines begin that are not used yet.
+    /// Where the unused streams of the trees of lines begin.
     line_streams: u64,
 }
 

@@ -1,5 +1,5 @@
-//! What two scanpaths have in common, whatever the order of their letters: sums and maxima over the letters of the alphabet instead of
-//! over the cells of a matrix.
+//! What two scanpaths have in common, regardless of the order of their letters: sums and maxima over the letters of the
+//! alphabet instead of over the cells of a matrix.
 //!
 //! Each side knows how often each letter occurs in its own scanpath, and what the table says about that letter and its own
 //! scanpath. So a sum over all cells whose terms depend on the two letters (and the place on one side) is an inner product of one side's
@@ -42,7 +42,8 @@ pub struct InnerProduct {
 }
 
 impl InnerProduct {
-    /// Factors of a sum whose bits a side chooses with: every other one, so that traffic is balanced.
+    /// How many factors of a sum a side selects by its bits: every other one, so that traffic is
+    /// balanced.
     fn chosen_by(&self, party: usize) -> usize {
         (self.each + 1 - party) / 2
     }
@@ -71,8 +72,8 @@ impl InnerProduct {
 }
 
 impl SharesSession {
-    /// The largest of all numbers below 2^`width` whose bit at the other side is 1, or 0: this side's halves of the outputs. There are
-    /// as many numbers in each comparison.
+    /// The largest of all numbers below 2^`width` whose bit at the other side is 1, or 0: this side's halves of the
+    /// outputs. All comparisons have the same number of numbers.
     ///
     /// With x's bit and number b and n at one side and b' and n' at the other, one of b·n' and b'·n is 0, so their sum is
     /// the larger.
@@ -225,8 +226,8 @@ impl Gates {
 const TRANSFER_BYTES: usize = 48;
 const IN_FLIGHT_BYTES: usize = 64 << 20;
 
-/// Bytes of a comparison by [`SharesSession::largest_chosen`] in one message, at most. Where its transfers take far more memory than its
-/// messages, it counts as if they had more bytes, so that fewer comparisons are active.
+/// Bytes of a comparison by [`SharesSession::largest_chosen`] in one message, at most. If its transfers take far more
+/// memory than its messages, the messages count as larger, so that fewer comparisons are active.
 pub(super) fn largest_chosen_bytes(each: usize, width: usize) -> usize {
     // One side's tables of a comparison, for about half of its blocks.
     let tables = 5 * width / 2 + 14;

@@ -239,7 +239,7 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
         }
     }
 
-    /// What each matrix gives, once all its cells were run.
+    /// The output of each matrix, after all its cells were run.
     pub fn finish(mut self, party: &P) -> Vec<SweepOutput<P::Label>> {
         self.store_rows(party);
         let mut columns = self.column_results(party).into_iter();
@@ -320,8 +320,8 @@ fn scatter<L: Copy>(planes: &mut [L], size: usize, places: &[usize], bundles: &[
     }
 }
 
-/// Where each part begins if parts of these sizes follow each other; the last one is their total.
-fn offsets(sizes: impl Iterator<Item = usize>) -> Vec<usize> {
+/// Where each part begins if parts of these sizes follow each other; the last entry is their total.
+pub(crate) fn offsets(sizes: impl Iterator<Item = usize>) -> Vec<usize> {
     let mut offsets = vec![0];
     let mut next = 0;
     for size in sizes {

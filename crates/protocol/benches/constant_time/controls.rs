@@ -10,7 +10,7 @@ const AT_ONCE: usize = 64;
 /// Whether two strings of bytes are equal.
 type Comparison = fn(&[u8], &[u8]) -> bool;
 
-pub(crate) fn all(laboratory: &mut Experiment) {
+pub(crate) fn all(experiment: &mut Experiment) {
     let secret: [u8; 32] = std::array::from_fn(|i| i as u8);
     let ways: [(&str, Expected, Comparison); 2] = [
         (
@@ -25,7 +25,7 @@ pub(crate) fn all(laboratory: &mut Experiment) {
         ),
     ];
     for (name, expected, equal) in ways {
-        laboratory.probe(name, expected, &mut |class, rng| {
+        experiment.probe(name, expected, &mut |class, rng| {
             // The same work for both classes, or the preparation would be measured: both draw, one does not use it.
             let mut guess = [0; 32];
             rng.fill_bytes(&mut guess);

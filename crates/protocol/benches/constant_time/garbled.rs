@@ -33,24 +33,24 @@ const WIDTH: usize = 9;
 /// Letters with keys.
 const LETTERS: usize = 64;
 
-pub(crate) fn all(laboratory: &mut Experiment) {
+pub(crate) fn all(experiment: &mut Experiment) {
     for kernel in Kernel::available() {
         let name = |what: &str| format!("garbled {}: {what}", kernel.name());
-        gates(laboratory, kernel, &name);
-        transfers(laboratory, kernel, &name);
+        gates(experiment, kernel, &name);
+        transfers(experiment, kernel, &name);
     }
     padding_or_letters(
-        laboratory,
+        experiment,
         "garbled engine: padding or letters",
         Engine::Garbled,
     );
 }
 
-fn gates(laboratory: &mut Experiment, kernel: Kernel, name: &dyn Fn(&str) -> String) {
+fn gates(experiment: &mut Experiment, kernel: Kernel, name: &dyn Fn(&str) -> String) {
     let mut rng = ChaCha20Rng::seed_from_u64(3);
     let delta = Arc::new(Delta::random(&mut rng));
     let start = Block::new(7);
-    laboratory.probe(
+    experiment.probe(
         &name("garbling, labels zero or random"),
         NoDifference,
         &mut |class, rng| {
@@ -71,7 +71,7 @@ fn gates(laboratory: &mut Experiment, kernel: Kernel, name: &dyn Fn(&str) -> Str
     for _ in 0..GATES {
         garbler.and(&zeros[0], &zeros[1]);
     }
-    laboratory.probe(
+    experiment.probe(
         &name("evaluating, bits zero or random"),
         NoDifference,
         &mut |class, rng| {
@@ -93,9 +93,9 @@ fn gates(laboratory: &mut Experiment, kernel: Kernel, name: &dyn Fn(&str) -> Str
     );
 }
 
-fn transfers(laboratory: &mut Experiment, kernel: Kernel, name: &dyn Fn(&str) -> String) {
+fn transfers(experiment: &mut Experiment, kernel: Kernel, name: &dyn Fn(&str) -> String) {
     let mut receiver = receiver(kernel);
-    laboratory.probe(
+    experiment.probe(
         &name("transfers, choices zero or random"),
         NoDifference,
         &mut |class, rng| {
@@ -107,7 +107,7 @@ fn transfers(laboratory: &mut Experiment, kernel: Kernel, name: &dyn Fn(&str) ->
             time(|| receiver.receive(&bits, &mut NullChannel).unwrap())
         },
     );
-    laboratory.probe(
+    experiment.probe(
         &name("keys of letters, first or random"),
         NoDifference,
         &mut |class, rng| {
@@ -126,7 +126,7 @@ fn transfers(laboratory: &mut Experiment, kernel: Kernel, name: &dyn Fn(&str) ->
     let own = letters::receive(ALPHABET, &both, 0, &mut receiver, &mut NullChannel).unwrap();
     let mut message = vec![0; column_bytes(ALPHABET, ROWS, WIDTH)];
     rng.fill_bytes(&mut message);
-    laboratory.probe(
+    experiment.probe(
         &name("look-up, letters first or random"),
         NoDifference,
         &mut |class, rng| {
@@ -183,9 +183,9 @@ impl Channel for NullChannel {
 }
 
 /// Both roles of the engine, with scanpaths of one letter or of all that the padding allows.
-pub(crate) fn padding_or_letters(laboratory: &mut Experiment, name: &str, engine: Engine) {
+pub(crate) fn padding_or_letters(experiment: &mut Experiment, name: &str, engine: Engine) {
     const PADDING: u32 = 40;
-    laboratory.probe(name, NoDifference, &mut |class, rng| {
+    experiment.probe(name, NoDifference, &mut |class, rng| {
         let cohort = |rng: &mut ChaCha20Rng| {
             let mut letters: Vec<u16> = (0..PADDING).map(|_| rng.random_range(0..12)).collect();
             if class == Class::Fixed {

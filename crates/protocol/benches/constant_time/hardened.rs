@@ -31,9 +31,9 @@ const REPLIES: usize = 3;
 const DEPTHS: u32 = 256;
 
 /// Drawing, which uses no kernel.
-pub(crate) fn masks(laboratory: &mut Experiment, key: &SecretKey) {
+pub(crate) fn masks(experiment: &mut Experiment, key: &SecretKey) {
     let steps = steps(key.public_key(), &Arc::default());
-    laboratory.probe(
+    experiment.probe(
         "paillier: hardened masks, zeros or random",
         NoDifference,
         &mut |class, rng| {
@@ -66,7 +66,7 @@ fn at_depth(depth: u32, measure: &mut dyn FnMut() -> Duration) -> Duration {
 
 /// Everything that uses a kernel.
 pub(crate) fn all(
-    laboratory: &mut Experiment,
+    experiment: &mut Experiment,
     key: &Arc<SecretKey>,
     name: &dyn Fn(&str) -> String,
     rng: &mut ChaCha20Rng,
@@ -76,7 +76,7 @@ pub(crate) fn all(
     let steps = steps(public, &source);
     let table = RandomizerTable::for_other_side(public, rng);
     let pools = [Class::Fixed, Class::Random].map(|class| cells(key, class, rng));
-    laboratory.probe(
+    experiment.probe(
         &name("hardened values, masks zeros or random"),
         NoDifference,
         &mut |class, rng| {
@@ -85,7 +85,7 @@ pub(crate) fn all(
             time(|| steps.mask(&pools[1], secrets).unwrap())
         },
     );
-    laboratory.probe(
+    experiment.probe(
         &name("hardened values of zeros or numbers"),
         NoDifference,
         &mut |class, rng| {
@@ -100,7 +100,7 @@ pub(crate) fn all(
         .flat_map(|cell| &cell[..REPLIES])
         .flat_map(|value| public.ciphertext_to_bytes(value).unwrap())
         .collect();
-    laboratory.probe(
+    experiment.probe(
         &name("hardened correction, pads zero or random"),
         NoDifference,
         &mut |class, rng| {
@@ -109,7 +109,7 @@ pub(crate) fn all(
         },
     );
     let table = RandomizerTable::for_key_holder(key, rng);
-    laboratory.probe(
+    experiment.probe(
         &name("hardened answer, slots zero or random"),
         NoDifference,
         &mut |class, rng| {
@@ -148,7 +148,7 @@ fn secrets(steps: &HardenedSteps, class: Class, rng: &mut ChaCha20Rng) -> Harden
     steps.draw(BATCH, &mut prepared(class, rng)).unwrap()
 }
 
-/// As much as a batch needs, and little more.
+/// Slightly more than a batch needs.
 fn prepared(class: Class, rng: &mut ChaCha20Rng) -> WithoutRejection {
     WithoutRejection(Prepared::of(class, 512 * BATCH, rng))
 }
@@ -183,8 +183,8 @@ impl RandomizerSource for PrecomputedRandomizers {
     }
 }
 
-/// Prepared randomness with which no multiplier is drawn again: how often that happens is not secret, but would dominate the
-/// time. Only the coins about it are 64 bits long; they are all zero.
+/// Prepared randomness with which no multiplier is rejected: how often that happens is not secret, but would dominate
+/// the time. Only the draws that decide about rejection are 64 bits long; they are all zero.
 struct WithoutRejection(Prepared);
 
 impl TryRng for WithoutRejection {

@@ -25,12 +25,12 @@ fn main() -> ExitCode {
     let seconds = seconds.ok().and_then(|seconds| seconds.parse().ok());
     // Cargo adds `--bench`.
     let wanted = std::env::args().skip(1).find(|word| !word.starts_with('-'));
-    let mut laboratory = probe::Experiment::new(seconds.unwrap_or(4.0), wanted.unwrap_or_default());
-    controls::all(&mut laboratory);
-    paillier::all(&mut laboratory);
-    garbled::all(&mut laboratory);
-    shares::all(&mut laboratory);
-    if laboratory.is_good() {
+    let mut experiment = probe::Experiment::new(seconds.unwrap_or(4.0), wanted.unwrap_or_default());
+    controls::all(&mut experiment);
+    paillier::all(&mut experiment);
+    garbled::all(&mut experiment);
+    shares::all(&mut experiment);
+    if experiment.is_good() {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE

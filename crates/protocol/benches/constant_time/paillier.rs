@@ -22,19 +22,19 @@ const POOL: usize = 32;
 /// The length of a masking factor.
 const FACTOR_BITS: u32 = 80;
 
-pub(crate) fn all(laboratory: &mut Experiment) {
+pub(crate) fn all(experiment: &mut Experiment) {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let original = SecretKey::generate(SIZE, &mut rng).unwrap();
     for kernel in Kernel::all_available() {
         let key = Arc::new(original.with_kernel(kernel).unwrap());
         let name = |what: &str| format!("paillier {kernel:?}: {what}").to_lowercase();
-        by_key_holder(laboratory, &key, &name, &mut rng);
-        by_other_side(laboratory, &key, &name, &mut rng);
-        hardened::all(laboratory, &key, &name, &mut rng);
+        by_key_holder(experiment, &key, &name, &mut rng);
+        by_other_side(experiment, &key, &name, &mut rng);
+        hardened::all(experiment, &key, &name, &mut rng);
     }
-    hardened::masks(laboratory, &original);
+    hardened::masks(experiment, &original);
     let layout = SlotLayout::with_most_slots(SIZE, 130).unwrap();
-    laboratory.probe(
+    experiment.probe(
         "paillier: packing zeros or numbers",
         NoDifference,
         &mut |class, rng| {
@@ -45,13 +45,13 @@ pub(crate) fn all(laboratory: &mut Experiment) {
 }
 
 fn by_key_holder(
-    laboratory: &mut Experiment,
+    experiment: &mut Experiment,
     key: &Arc<SecretKey>,
     name: &dyn Fn(&str) -> String,
     rng: &mut ChaCha20Rng,
 ) {
     let pools = [Class::Fixed, Class::Random].map(|class| pool(key, class, rng));
-    laboratory.probe(
+    experiment.probe(
         &name("decryption of zeros or numbers"),
         NoDifference,
         &mut |class, rng| {
@@ -61,7 +61,7 @@ fn by_key_holder(
         },
     );
     let table = RandomizerTable::for_key_holder(key, rng);
-    laboratory.probe(
+    experiment.probe(
         &name("key holder's table, zeros or random"),
         NoDifference,
         &mut |class, rng| {
@@ -69,7 +69,7 @@ fn by_key_holder(
             time(|| table.draw(BATCH, &mut prepared))
         },
     );
-    laboratory.probe(
+    experiment.probe(
         &name("key holder's base, zeros or random"),
         NoDifference,
         &mut |class, rng| {
@@ -80,7 +80,7 @@ fn by_key_holder(
 }
 
 fn by_other_side(
-    laboratory: &mut Experiment,
+    experiment: &mut Experiment,
     key: &Arc<SecretKey>,
     name: &dyn Fn(&str) -> String,
     rng: &mut ChaCha20Rng,
@@ -88,7 +88,7 @@ fn by_other_side(
     let public = key.public_key();
     let ciphertexts = pool(key, Class::Random, rng).concat();
     let table = RandomizerTable::for_other_side(public, rng);
-    laboratory.probe(
+    experiment.probe(
         &name("table, zeros or random"),
         NoDifference,
         &mut |class, rng| {
@@ -96,7 +96,7 @@ fn by_other_side(
             time(|| table.draw(BATCH, &mut prepared))
         },
     );
-    laboratory.probe(
+    experiment.probe(
         &name("encryption of zeros or numbers"),
         NoDifference,
         &mut |class, rng| {
@@ -112,14 +112,14 @@ fn by_other_side(
         ("short exponent, zero or random", FACTOR_BITS),
         ("long exponent, zero or random", SIZE.bits()),
     ] {
-        laboratory.probe(&name(what), NoDifference, &mut |class, rng| {
+        experiment.probe(&name(what), NoDifference, &mut |class, rng| {
             let scalars = scalars(class, bits, rng);
             let first = rng.random_range(0..ciphertexts.len() - BATCH);
             let pairs: Vec<_> = ciphertexts[first..].iter().zip(&scalars).collect();
             time(|| public.scalar_mul_batch(&pairs).unwrap())
         });
     }
-    laboratory.probe(
+    experiment.probe(
         &name("masks of a batch, zero or random"),
         NoDifference,
         &mut |class, rng| {
@@ -137,7 +137,7 @@ fn by_other_side(
             time(|| public.weighted_sums(&shape, &rows).unwrap())
         },
     );
-    laboratory.probe(
+    experiment.probe(
         &name("inverse of one or random"),
         NoDifference,
         &mut |class, rng| {

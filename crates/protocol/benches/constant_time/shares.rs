@@ -26,32 +26,32 @@ const ALPHABET: usize = 48;
 /// Matrices of a session, and their rows and columns.
 const MATRICES: usize = 4;
 const LENGTH: usize = 16;
-/// So many cells per letter that letters are looked up for eight lines at a time, where entries have one bit.
+/// Enough cells per letter for letters to be looked up for eight lines at a time, if entries have one bit.
 const MANY: u64 = 1 << 30;
 
-pub(crate) fn all(laboratory: &mut Experiment) {
+pub(crate) fn all(experiment: &mut Experiment) {
     let difference = Cell::Difference {
         insertion_and_deletion: 448,
     };
     for kernel in Kernel::available() {
         let name = |what: &str| format!("shares {}: {what}", kernel.name());
-        pads(laboratory, kernel, &name);
+        pads(experiment, kernel, &name);
         for (what, cell, cells) in [
             ("unit costs, letters first or random", Cell::Unit, 0),
             ("lines of eight, letters first or random", Cell::Unit, MANY),
             ("any costs, letters first or random", difference, 0),
         ] {
-            session(laboratory, kernel, &name(what), cell, cells);
+            session(experiment, kernel, &name(what), cell, cells);
         }
     }
     padding_or_letters(
-        laboratory,
+        experiment,
         "shares engine: padding or letters",
         Engine::Shares,
     );
 }
 
-fn pads(laboratory: &mut Experiment, kernel: Kernel, name: &dyn Fn(&str) -> String) {
+fn pads(experiment: &mut Experiment, kernel: Kernel, name: &dyn Fn(&str) -> String) {
     let hash = TweakedHash::new(kernel, Block::new(7));
     // Drawn and written in the same way for both classes.
     let blocks = |class: Class, rng: &mut ChaCha20Rng| -> Vec<Block> {
@@ -59,7 +59,7 @@ fn pads(laboratory: &mut Experiment, kernel: Kernel, name: &dyn Fn(&str) -> Stri
         let block = |_| Block::new(rng.random::<u128>() & kept);
         (0..PADS * CHOICE_BITS).map(block).collect()
     };
-    laboratory.probe(
+    experiment.probe(
         &name("receiver's pads, blocks zero or random"),
         NoDifference,
         &mut |class, rng| {
@@ -73,7 +73,7 @@ fn pads(laboratory: &mut Experiment, kernel: Kernel, name: &dyn Fn(&str) -> Stri
         },
     );
     let delta = Arc::new(Delta::random(&mut ChaCha20Rng::seed_from_u64(5)));
-    laboratory.probe(
+    experiment.probe(
         &name("sender's pads, blocks zero or random"),
         NoDifference,
         &mut |class, rng| {
@@ -89,13 +89,13 @@ fn pads(laboratory: &mut Experiment, kernel: Kernel, name: &dyn Fn(&str) -> Stri
 }
 
 /// Trees, look-ups, all steps and outputs of a few matrices, with the first letter only or with random ones.
-fn session(laboratory: &mut Experiment, kernel: Kernel, name: &str, cell: Cell, cells: u64) {
+fn session(experiment: &mut Experiment, kernel: Kernel, name: &str, cell: Cell, cells: u64) {
     let (left, right) = memory_pair();
     let (ask, requests) = channel();
     thread::scope(|scope| {
         scope.spawn(move || partner(kernel, cell, cells, right, &requests));
         let mut side = Side::start(Party::Host, kernel, left);
-        laboratory.probe(name, NoDifference, &mut |class, rng| {
+        experiment.probe(name, NoDifference, &mut |class, rng| {
             let kept = [0, usize::MAX][class as usize];
             let letters = (0..MATRICES * LENGTH).map(|_| rng.random_range(0..ALPHABET) & kept);
             let letters: Vec<usize> = letters.collect();
@@ -106,7 +106,7 @@ fn session(laboratory: &mut Experiment, kernel: Kernel, name: &str, cell: Cell, 
     });
 }
 
-/// The other side, which answers until nobody asks any more.
+/// The other side, which answers until the channel is closed.
 fn partner(kernel: Kernel, cell: Cell, cells: u64, channel: MemoryChannel, asked: &Requests<()>) {
     let mut side = Side::start(Party::Join, kernel, channel);
     let letters: Vec<usize> = (0..MATRICES * LENGTH)

@@ -1,7 +1,7 @@
 //! Whether two classes of inputs take the same time: Welch's t-test on cropped measurements, after Reparaz, Balasch and
 //! Verbauwhede, "Dude, is my code constant time?" (DATE 2017).
 
-/// Beyond it, chance is not a plausible explanation for a single test.
+/// Above this, chance is not a plausible explanation for a single test.
 pub(crate) const SUSPICIOUS: f64 = 4.5;
 /// Beyond it, the two classes differ.
 pub(crate) const DIFFERENT: f64 = 10.0;

@@ -28,7 +28,8 @@ pub(super) fn visible_lengths(job: &Job<'_>) -> Result<Vec<u32>, ProtocolError> 
     match job.pad_to {
         None => Ok(own),
         Some(length) => {
-            // The other side's lengths are not known; a scanpath that has no result with any of them is refused here.
+            // The other side's lengths are not known; a scanpath that would have no result with any length is
+            // rejected here.
             for length in &own {
                 job.comparison.model().check_lengths(*length as usize, 1)?;
             }
@@ -81,7 +82,7 @@ pub(super) fn send_lengths(
     Ok(channel.flush()?)
 }
 
-/// Receives the lengths of the other side's scanpaths. They must be those that it announced before, if it did.
+/// Receives the lengths of the other side's scanpaths. They must match those that it announced before, if any.
 pub(super) fn receive_lengths(
     channel: &mut dyn Channel,
     job: &Job<'_>,

@@ -67,7 +67,7 @@ pub trait Observer: Sync {
         let _ = (pair, answer);
     }
 
-    /// What ends the run before it is finished. Only the engine `plain` looks at it; the others end with their channel.
+    /// Cancels the run. Only the engine `plain` checks it; the others end with their channel.
     fn cancel_token(&self) -> CancelToken {
         CancelToken::default()
     }
@@ -159,7 +159,7 @@ impl<'a> Job<'a> {
         self
     }
 
-    /// Asks these records before anything about a pair leaves.
+    /// Asks these records before sending anything about a pair.
     #[must_use]
     pub fn with_store(mut self, store: &'a dyn PairStore) -> Self {
         self.store = store;
@@ -172,8 +172,8 @@ impl<'a> Job<'a> {
     }
 
     /// The part of a reading that is revealed.
-    pub(crate) fn answer(&self, reading: PairScore) -> Answer {
-        self.reveal.answer(self.comparison.metric(), reading)
+    pub(crate) fn answer(&self, pair_score: PairScore) -> Answer {
+        self.reveal.answer(self.comparison.metric(), pair_score)
     }
 
     /// The lengths that the other side announced for its scanpaths (the padding if lengths are hidden). An engine
@@ -233,14 +233,15 @@ impl Engine {
     }
 
     /// Runs one side. A side that may learn the results gets the answers for all pairs, in the agreed order, and its
-    /// observer gets each as soon as this side knows it. A side that they are hidden from gets an empty list.
+    /// observer gets each as soon as this side knows it. A side that may not learn them gets an empty list.
     pub fn run(
         self,
         job: &Job<'_>,
         channel: &mut dyn Channel,
         observer: &dyn Observer,
     ) -> Result<Vec<Answer>, ProtocolError> {
-        let scores = |readings: Vec<PairScore>| readings.into_iter().map(Answer::Score).collect();
+        let scores =
+            |pair_scores: Vec<PairScore>| pair_scores.into_iter().map(Answer::Score).collect();
         match (self, job.role) {
             (Engine::Plain, Role::Host) => plain::host(job, channel, observer),
             (Engine::Plain, Role::Join) => plain::join(job, channel, observer),
@@ -256,8 +257,8 @@ impl Engine {
         }
     }
 
-    /// Whether each side gets half of an output and both halves make the output, so that what a side may learn is sent
-    /// separately from the computation, and can be sent again without it.
+    /// Whether each side gets half of an output, so that what a side may learn is sent after the computation, and can
+    /// be sent again without repeating it.
     pub fn has_halves(self) -> bool {
         matches!(self, Engine::Garbled | Engine::Shares)
     }
@@ -267,7 +268,8 @@ impl Engine {
         !matches!(self, Engine::Plain)
     }
 
-    /// Whether a partner that cheats can get an answer about any scanpath of the side with this role, whichever pair is compared.
+    /// Whether a partner that cheats can get an answer about any scanpath of the side with this role, no matter which
+    /// pair is compared.
     pub fn exposes_any_scanpath(self, role: Role) -> bool {
         matches!(self, Engine::Paillier(_)) && role == Role::Host
     }
@@ -295,9 +297,9 @@ impl Engine {
             Engine::Garbled | Engine::Shares => garbled::revealed(spec),
         };
         if let Some(question) = spec.reveal.group_question() {
-            let told = question.sides_with_groups().into_iter();
-            let told = told.zip([("join", "the host"), ("host", "the joining side")]);
-            for (_, (to, side)) in told.filter(|(is_told, _)| *is_told) {
+            let sides = question.sides_with_groups().into_iter();
+            let sides = sides.zip([("join", "the host"), ("host", "the joining side")]);
+            for (_, (to, side)) in sides.filter(|(learns, _)| *learns) {
                 // "No more" stays last.
                 let place = revealed.len().saturating_sub(1);
                 let what = match question.publishes_groups() {
@@ -327,7 +329,7 @@ impl Engine {
         revealed
     }
 
-    /// Whether the engine can reveal this, and no more than this, of a pair.
+    /// Whether the engine can reveal this about a pair, and no more.
     pub fn can_reveal(self, reveal: Reveal) -> bool {
         match (self, reveal) {
             (_, Reveal::Score) | (Engine::Plain | Engine::Garbled | Engine::Shares, _) => true,
@@ -345,7 +347,7 @@ impl Engine {
             points.is_none_or(|points| points.lattice().is_some())
         };
         match self {
-            // Rounded durations are divided by in no integers.
+            // There is no integer model of a division by rounded durations.
             Engine::Plain => match metric {
                 Metric::ScaSim(scasim) => {
                     scasim.classes.is_none() || scasim.divisor != DurationDivisor::Durations
@@ -404,7 +406,7 @@ impl Engine {
     }
 }
 
-/// Whether a number of the metric is divided by a length, which would have to be secret where lengths are hidden.
+/// Whether a number of the metric is divided by a length, which would be secret if lengths are hidden.
 fn divides_by_length(metric: &Metric) -> bool {
     match metric {
         Metric::ScanMatch { .. } | Metric::SequenceScore => true,

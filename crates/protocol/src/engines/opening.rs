@@ -1,5 +1,5 @@
-//! Opens outputs of which each side has half: the output is the exclusive or of both halves, and a half without the other
-//! is random.
+//! Opens outputs that are split between the sides: the output is the exclusive or of both halves, and one half alone is
+//! random.
 //!
 //! ```text
 //! host                                                                                          join
@@ -20,7 +20,7 @@
 use crate::{Job, Misbehaviour, ProtocolError, Role};
 use veilpath_channel::Channel;
 
-/// Says that the sender's halves are durable.
+/// Tells the other side that the sender's halves are durable.
 const KEPT: u8 = 0x4b;
 
 /// Opens the outputs of some pairs to the sides that may learn them. Returns the outputs if this side is one of them.
@@ -84,7 +84,7 @@ pub fn send_halves(halves: &[u64], channel: &mut dyn Channel) -> Result<(), Prot
 
 /// Receives as many halves as both sides know there are.
 pub fn receive_halves(count: usize, channel: &mut dyn Channel) -> Result<Vec<u64>, ProtocolError> {
-    // At once: a worker of the garbler requests what it receives.
+    // In one call: a worker of the garbler requests what it receives.
     let mut bytes = vec![0; count * 8];
     channel.receive(&mut bytes)?;
     let (halves, _) = bytes.as_chunks();

@@ -306,7 +306,7 @@ fn extreme_costs_and_lengths_give_the_plain_score() {
     ];
     for (at, engine) in few_engines().into_iter().enumerate() {
         for (number, metric) in metrics.iter().enumerate() {
-            // One shape for each metric and option of paillier, another for the next.
+            // One shape for each metric and option of paillier, in turn.
             let is_paillier = matches!(engine, Engine::Paillier(_));
             for (shape, (a, b)) in shapes.iter().enumerate() {
                 if !is_paillier || (number + at) % shapes.len() == shape {
@@ -408,7 +408,7 @@ fn a_broken_peer_is_a_typed_error() {
             host_against(engine, &[255; 64]),
             ProtocolError::PeerMisbehaved(_)
         ));
-        // A length that is merely claimed must not allocate gigabytes; it may be refused at once.
+        // A length that is only claimed must not allocate gigabytes; it may be rejected at once.
         assert!(matches!(
             host_against(engine, &(1u64 << 31).to_le_bytes()),
             ProtocolError::Channel(_) | ProtocolError::PeerMisbehaved(_)

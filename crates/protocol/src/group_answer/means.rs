@@ -44,7 +44,7 @@ pub struct GroupMeans {
     pub means: Vec<Vec<Option<f64>>>,
     /// How many pairs each mean is of.
     pub counts: Vec<Vec<u64>>,
-    /// How sure each mean is, row by row; no rows where that was not computed.
+    /// A confidence interval for each mean, row by row; no rows if none were computed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub intervals: Vec<Vec<Option<Interval>>>,
 }

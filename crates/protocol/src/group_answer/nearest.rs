@@ -46,13 +46,13 @@ pub struct NearestRate {
     pub scanpaths: u64,
     /// The rate of always naming the most frequent group.
     pub chance: f64,
-    /// How sure the rate is, where that was computed.
+    /// A confidence interval for the rate, if it was computed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
-    /// How likely such a rate is if groups mean nothing, where that was computed.
+    /// How likely such a rate would be if groups did not matter, if it was computed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_value: Option<f64>,
-    /// How many permutations the p value is from.
+    /// How many permutations the p value is based on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permutations: Option<u64>,
     /// The seed of the permutations, so that they can be repeated.

@@ -21,12 +21,12 @@ pub struct GroupTest {
     pub statistic: String,
     /// Its value.
     pub value: f64,
-    /// How sure the value is, where that was computed.
+    /// A confidence interval for the value, if it was computed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
     /// The p value, from 0 to 1.
     pub p_value: f64,
-    /// How many permutations it is from; `None` for a test without.
+    /// How many permutations it is based on; `None` for a test without permutations.
     pub permutations: Option<u64>,
     /// The seed of the permutations, so that they can be repeated.
     pub seed: Option<u64>,

@@ -70,7 +70,7 @@ fn merged_tiles_are_one_run() {
 }
 
 #[test]
-fn what_is_not_all_tiles_of_one_plan_is_refused() {
+fn incomplete_or_foreign_tiles_are_refused() {
     let refused = |change: &dyn Fn(&mut Vec<Outcome>)| {
         let mut tiles = all(4);
         change(&mut tiles);
@@ -137,7 +137,7 @@ fn what_is_not_all_tiles_of_one_plan_is_refused() {
             ..
         }
     ));
-    // A file that names another tile than it has.
+    // A file that names the wrong tile.
     let twice = refused(&|tiles| {
         let name = tiles[1].tile.clone();
         tiles[1] = tiles[0].clone();

@@ -20,15 +20,16 @@ use std::collections::HashSet;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// Reads an [`Outcome`] of at most so many pairs from JSON.
+/// Reads an [`Outcome`] from JSON.
 ///
 /// What is wrong with the file beyond its syntax is left in `problem`, where it keeps its type.
 pub struct OutcomeSeed<'a> {
     /// The most results that are read.
     pub max_results: usize,
-    /// Called with the most bytes that the reader may give before a part that is kept as text, and with `None` after it.
+    /// Called with the most bytes that the reader may return before a part that is kept as text, and with `None` after
+    /// it.
     pub limit_part: &'a dyn Fn(Option<usize>),
-    /// Why the file was refused, where it is not for its syntax.
+    /// Why the file was rejected, unless its syntax is wrong.
     pub problem: &'a mut Option<ResultFormatError>,
 }
 
@@ -68,7 +69,7 @@ impl<'de> Visitor<'de> for OutcomeSeed<'_> {
     }
 }
 
-/// Keeps a problem with its type, and gives serde its words.
+/// Keeps a problem with its type, and returns its message to serde.
 fn refuse<E: de::Error>(
     slot: &mut Option<ResultFormatError>,
 ) -> impl FnOnce(ResultFormatError) -> E {
@@ -236,7 +237,7 @@ fn set<T, E: de::Error>(field: &mut Option<T>, name: &'static str, value: T) -> 
     Ok(())
 }
 
-/// The version comes first: in another version all else may be different.
+/// The version comes first: in another version everything else may be different.
 fn read_version<'de, M: MapAccess<'de>>(
     map: &mut M,
     problem: &mut Option<ResultFormatError>,
@@ -266,7 +267,7 @@ fn read_part<T: DeserializeOwned, E: de::Error>(
         return Err(refuse(problem)(ResultFormatError::TooLong { what, limit }));
     }
     serde_json::from_str(text.get()).map_err(|error| {
-        // The place would be counted from the start of this part.
+        // The position would be relative to the start of this part.
         let words = error.to_string();
         let words = words.split(" at line ").next().unwrap_or(&words);
         E::custom(format_args!("{what}: {words}"))

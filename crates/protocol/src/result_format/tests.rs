@@ -216,8 +216,8 @@ fn inconsistent_results_are_refused() {
         ("\"revealed\":[]", "\"pairs\":2", "duplicate field"),
         (",\"revealed\":[]", "", "missing field `revealed`"),
     ] {
-        let (_, said) = changed(from, to);
-        assert!(said.contains(words), "{said}");
+        let (_, message) = changed(from, to);
+        assert!(message.contains(words), "{message}");
     }
     let (problem, _) = refusal(&text, 1);
     assert!(matches!(

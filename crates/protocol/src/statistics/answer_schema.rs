@@ -1,4 +1,4 @@
-//! What the numbers of an answer mean: with the opened numbers it gives the answer.
+//! What the numbers of an answer mean. Together with the opened numbers it gives the answer.
 
 use crate::{
     Bins, GroupAnswer, GroupMeans, GroupQuestion, GroupTest, Label, Misbehaviour, NearestLabel,
@@ -17,8 +17,8 @@ pub struct AnswerSchema {
     pub unit: f64,
     /// How many low bits each number has lost.
     pub shifts: Vec<u32>,
-    /// How many bits each number has, with those that it has lost and a sign if it can be negative. Shares have no more, so that no
-    /// other function of the scanpaths with more bits can be opened in its place.
+    /// How many bits each number has, with those that it has lost and a sign if it can be negative. Shares have no
+    /// more, so that no function of the scanpaths with more bits can be opened instead.
     pub bits: Vec<u32>,
     /// What the numbers are.
     pub numbers: AnswerNumbers,

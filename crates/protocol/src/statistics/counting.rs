@@ -217,7 +217,7 @@ impl BinCounts {
     }
 }
 
-/// Copies of a share. `vec![share; count]` would ask whether it is zero.
+/// Copies of a share. `vec![share; count]` would branch on whether it is zero.
 fn repeated(share: u64, count: usize) -> Numbers {
     Zeroizing::new(std::iter::repeat_n(share, count).collect())
 }

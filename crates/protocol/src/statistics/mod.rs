@@ -16,8 +16,9 @@
 //! If both follow the protocol: the answer, and what the engine shows. All other messages are those of
 //! [`veilpath_mpc::shares`], whose simulator covers them.
 //!
-//! Means and statistics are opened without their low bits (`rounding.rs`), and no number with more bits than it can have: a side that
-//! uses other shares than its own has another function opened, but with no more bits. Other inputs than a side's own are not detected.
+//! Means and statistics are opened without their low bits (`rounding.rs`), and no number with more bits than it can
+//! have: a side that uses shares other than its own has another function opened, but with no more bits. Inputs other
+//! than a side's own are not detected.
 //!
 #![doc = include_str!("messages.md")]
 

@@ -15,7 +15,8 @@ pub(crate) struct Nearest<'a> {
     pub(crate) groups: usize,
     /// Values lie between −2^`value_bits` and 2^`value_bits`, and so do keys.
     pub(crate) value_bits: usize,
-    /// What a reference gains on the next one. Values that stand for the same number differ by less.
+    /// The advantage of a reference over the next one. Values that stand for the same number differ
+    /// by less.
     pub(crate) tie_step: u64,
     /// For each query, its pairs with references, in the order of the references. All queries have equally many.
     pub(crate) queries: &'a [Vec<usize>],
@@ -220,7 +221,7 @@ impl<C: Channel> OnShares<'_, C> {
     }
 }
 
-/// What the reference at this place gains on the last one.
+/// The advantage of the reference at this place over the last one.
 pub(super) fn tie_gain(place: usize, references: usize, tie_step: u64) -> i64 {
     let places = references.saturating_sub(1).saturating_sub(place) as u64;
     places.wrapping_mul(tie_step).cast_signed()

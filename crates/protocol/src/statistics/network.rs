@@ -1,4 +1,4 @@
-//! Sorting networks: which places are compared, whatever is in them.
+//! Sorting networks: which places are compared, independent of their contents.
 
 /// The comparators of a network, in layers; those of a layer have no place in common. In the end the `kept` largest keys are in
 /// the first places, in order.

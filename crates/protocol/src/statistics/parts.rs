@@ -79,7 +79,8 @@ impl GroupPlan<'_> {
         })
     }
 
-    /// For each scanpath of the host with any pairs, these, in the order of the joining side's scanpaths.
+    /// For each scanpath of the host that is in a pair, its pairs in the order of the joining side's
+    /// scanpaths.
     pub(super) fn queries(&self, k: usize) -> Result<Vec<Vec<usize>>, ProtocolError> {
         let mut queries: Vec<Vec<usize>> = Vec::new();
         let mut last = None;
@@ -129,7 +130,7 @@ impl GroupPlan<'_> {
             .collect())
     }
 
-    /// What an earlier reference gains on the next one, so that of two with the same value the earlier is nearer.
+    /// The advantage of a reference over the next one, so that of two with the same value the earlier is nearer.
     pub(super) fn tie_step(&self) -> u64 {
         self.value_error.saturating_mul(4)
     }
@@ -147,7 +148,8 @@ impl GroupPlan<'_> {
         (0..62).find(fits).unwrap_or(62)
     }
 
-    /// How far two sums may be apart that stand for the same number. Permutations that reach the observed sum up to this count.
+    /// How far apart two sums may be that stand for the same number. Permutations that reach the observed sum up to
+    /// this count.
     pub(super) fn tolerance(&self) -> u64 {
         let each = self.value_error.saturating_mul(2);
         self.terms.saturating_mul(each).min(1 << 60)

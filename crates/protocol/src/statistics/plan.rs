@@ -15,7 +15,7 @@ use veilpath_statistics::{Coins, Contrast, LabelTest, PooledPairs};
 pub struct GroupInputs<'a> {
     /// The question.
     pub question: GroupQuestion,
-    /// The engine that leaves the halves or shares of results.
+    /// The engine that produces the halves or shares of results.
     pub engine: Engine,
     /// The rule by which scanpaths are paired.
     pub rule: PairRule,
@@ -200,7 +200,7 @@ impl<'a> GroupPlan<'a> {
         Ok(plan)
     }
 
-    /// The labels of this side's participants, to watch what depends on them.
+    /// The labels of this side's participants, for tests that watch what depends on them.
     #[cfg(feature = "watch")]
     pub fn own_labels(&self) -> &[usize] {
         &self.own_labels

@@ -117,7 +117,7 @@ fn expected(spec: &Spec, a: &Cohort, b: &Cohort) -> Result<GroupAnswer, Protocol
         .answer(&numbers_in_the_clear(&host, &join, &values)?)
 }
 
-/// Whatever a modified peer has opened in place of a number has no more bits than these.
+/// If a modified peer opens something else in place of a number, it has no more bits than these.
 fn check_bits(schema: &AnswerSchema) {
     let (count, most) = match schema.numbers {
         AnswerNumbers::Means { .. } | AnswerNumbers::Groups { .. } | AnswerNumbers::Test { .. } => {
@@ -290,16 +290,16 @@ fn costs_are_as_estimated() {
         "histogram:8",
     ] {
         let spec = spec(Engine::Shares, metric, question, &a, &b);
-        let told = spec.estimate_with(&work, &Link::local(), TreeLevels::default());
-        let made = compare_locally(spec.clone(), &a, &b, &()).unwrap().cost;
-        for (what, told, made) in [
-            ("bytes", told.bytes_to_host, made.bytes_received),
-            ("rounds", told.rounds, made.rounds),
+        let estimated = spec.estimate_with(&work, &Link::local(), TreeLevels::default());
+        let measured = compare_locally(spec.clone(), &a, &b, &()).unwrap().cost;
+        for (what, estimated, measured) in [
+            ("bytes", estimated.bytes_to_host, measured.bytes_received),
+            ("rounds", estimated.rounds, measured.rounds),
         ] {
-            println!("{question}: {told} {what} told, {made} made");
+            println!("{question}: {estimated} {what} estimated, {measured} measured");
             assert!(
-                told <= 2 * made && made <= 2 * told,
-                "{question}: {told} {what}, not {made}"
+                estimated <= 2 * measured && measured <= 2 * estimated,
+                "{question}: {estimated} {what}, not {measured}"
             );
         }
     }

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 /// Bits of a mean that are opened: a mean of similarities is known to 2⁻¹³.
 pub(super) const PRECISION_BITS: usize = 14;
 
-/// The number of low bits that a number loses, where one unit of it stands for `unit` and `resolution` is to be left.
+/// The number of low bits that a number loses, if one unit of it stands for `unit` and `resolution` must remain.
 pub(super) fn shift(resolution: f64, unit: f64) -> u32 {
     // Both sides must find the same, so there is no logarithm here.
     let ratio = (resolution / unit).abs();

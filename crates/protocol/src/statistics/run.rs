@@ -50,7 +50,8 @@ impl GroupPlan<'_> {
         };
         let shares = self.answer(&values, &mut on_shares)?;
         let mut shares = on_shares.without_low_bits(&shares, &self.schema().shifts)?;
-        // A peer that has had another function computed gets no more bits of it than the answer has.
+        // A peer that made both sides compute another function gets no more bits of it than the
+        // answer has.
         for (share, bits) in shares.iter_mut().zip(&self.schema().bits) {
             *share &= mask(*bits);
         }

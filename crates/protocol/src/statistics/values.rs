@@ -85,7 +85,7 @@ pub(crate) struct Values<'a> {
     scoring: &'a Scoring,
     kind: ValueKind,
     hidden_lengths: bool,
-    /// Whether signs are reversed, so that larger values are more alike.
+    /// Whether signs are reversed, so that larger values mean more similar.
     negate: bool,
     /// Bits of the largest score or similarity before the point.
     whole_bits: u32,

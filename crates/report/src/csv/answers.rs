@@ -3,9 +3,9 @@
 use crate::exact;
 use veilpath_protocol::{Bins, GroupAnswer, Interval};
 
-/// The columns of a table of answers: which answer and output; the stimulus and participant, if the row is about one; the group of the
-/// first side and of the second, or the group that a scanpath has and the one that it was given; the number; how many pairs or scanpaths
-/// it is of; the ends of its confidence interval or bin; its p value.
+/// The columns of a table of answers: which answer and output; the stimulus and participant, if the row is about one;
+/// the group of the first side and of the second, or the actual and the assigned group of a scanpath; the number; how
+/// many pairs or scanpaths it is based on; the ends of its confidence interval or bin; its p value.
 pub const ANSWER_COLUMNS: [&str; 11] = [
     "answer",
     "output",

@@ -100,7 +100,7 @@ impl Bars<'_> {
         }
     }
 
-    /// The same as a table behind a line to open it.
+    /// The same as a table that opens on a click.
     pub(crate) fn as_table(&self, label: &str) -> Markup {
         let row = |bar: &Bar| {
             let count = match bar.count {

@@ -1,8 +1,8 @@
 //! Hierarchical clustering by average linkage, which gives the order of a heat map's lines and its dendrograms.
 //!
-//! The members of one cohort that was compared with itself are as far apart as they were found to be. Between two cohorts
-//! nothing is known of two members of the same one, and so two lines are as far apart as their numbers are: the root of the
-//! mean square difference over the columns that both have.
+//! If one cohort was compared with itself, the distance of two members is known. Between two cohorts nothing is known
+//! about two members of the same one, so the distance of two lines is that of their numbers: the root of the mean
+//! square difference over the columns that both have.
 //!
 //! The chain of nearest neighbours finds the tree of average linkage in n² steps.
 
@@ -13,7 +13,7 @@ use std::collections::HashMap;
 const MAX_LINES: usize = 3000;
 const MAX_NUMBERS: usize = 3_000_000_000;
 
-/// The order of lines, and how they come together.
+/// The order of lines, and how they are merged.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tree {
     /// The lines as they are drawn.
@@ -37,7 +37,7 @@ impl Tree {
         self.merges.is_empty() && self.order.len() > 1
     }
 
-    /// The same tree for the other side, where the same ids stand in another order.
+    /// The same tree for the other side, which has the same ids in another order.
     pub(crate) fn renamed(&self, from: &[String], to: &[String]) -> Self {
         let places: HashMap<&String, usize> = to.iter().zip(0..).collect();
         let lines = from.len();
@@ -163,7 +163,7 @@ fn mean(matrix: &Matrix, row: usize) -> f64 {
         sum += value;
         count += 1.0;
     }
-    // A line may have only pairs for which no number came out.
+    // A line may have only pairs without a number.
     if count > 0.0 { sum / count } else { 0.0 }
 }
 
@@ -198,7 +198,7 @@ fn profiles(matrix: &Matrix) -> DissimilarityMatrix {
         greatest = greatest.max(distance);
         distance
     });
-    // Two lines that share no column are as far apart as any two that do.
+    // Two lines that share no column get the largest distance of any two that do.
     for (i, j) in unknown {
         square.set(i, j, greatest);
     }
@@ -234,7 +234,7 @@ mod tests {
         assert_eq!(tree.order, [3, 1, 2, 0]);
     }
 
-    /// The definition itself, step by step, with the mean over all pairs of lines: slow and obvious.
+    /// The definition itself, step by step, with the mean over all pairs of lines.
     #[test]
     fn random_distances_give_the_heights_of_the_definition() {
         let mut seed = 7_u64;
@@ -297,7 +297,7 @@ mod tests {
             a,
             b,
             value: Some(value),
-            beside: None,
+            secondary: None,
         }));
         let far = profiles(&matrix.unwrap());
         assert_eq!(far.get(0, 1), 3.0);

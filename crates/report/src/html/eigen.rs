@@ -1,8 +1,8 @@
 //! The greatest eigenvalues of a symmetric matrix.
 //!
-//! Small matrices are turned to diagonal form by Jacobi's rotations. For large ones a few vectors are multiplied by the
-//! matrix again and again and kept at right angles; what they span comes closer and closer to the leading eigenvectors,
-//! which the same rotations then find in it.
+//! Small matrices are diagonalised by Jacobi rotations. For large ones a few vectors are repeatedly multiplied by the
+//! matrix and orthogonalised (subspace iteration); their span converges to that of the leading eigenvectors, which the
+//! same rotations then find in it.
 
 /// An eigenvalue with its vector.
 #[derive(Clone, Debug)]
@@ -11,10 +11,10 @@ pub(crate) struct Eigen {
     pub(crate) vector: Vec<f64>,
 }
 
-/// A matrix up to this size is taken as a whole.
+/// A matrix up to this size is diagonalised as a whole.
 const SMALL: usize = 60;
 
-/// Vectors that are multiplied: more than are asked for, so that close eigenvalues are told apart.
+/// Vectors that are multiplied: more than requested, so that close eigenvalues are separated.
 const SPAN: usize = 12;
 
 const MAX_ROUNDS: usize = 300;
@@ -32,7 +32,7 @@ pub(crate) fn leading(matrix: &[Vec<f64>], count: usize) -> Vec<Eigen> {
 
 fn by_iteration(matrix: &[Vec<f64>], count: usize) -> Vec<Eigen> {
     let size = matrix.len();
-    // Moves all eigenvalues up by less than the greatest size among them: positive ones then grow faster than negative
+    // Shifts all eigenvalues up by less than the largest absolute value: positive ones then grow faster than negative
     // ones of the same size, which would otherwise fill the span.
     let shift = matrix
         .iter()
@@ -48,7 +48,7 @@ fn by_iteration(matrix: &[Vec<f64>], count: usize) -> Vec<Eigen> {
     let mut span: Vec<Vec<f64>> = (0..SPAN)
         .map(|_| (0..size).map(|_| random()).collect())
         .collect();
-    right_angles(&mut span);
+    orthonormalise(&mut span);
     let mut found: Vec<Eigen> = Vec::new();
     for round in 0..MAX_ROUNDS {
         let images: Vec<Vec<f64>> = span.iter().map(|vector| times(matrix, vector)).collect();
@@ -66,12 +66,12 @@ fn by_iteration(matrix: &[Vec<f64>], count: usize) -> Vec<Eigen> {
                 *x = y + shift * *x;
             }
         }
-        right_angles(&mut span);
+        orthonormalise(&mut span);
     }
     found
 }
 
-/// The eigenvectors of a matrix within what some vectors at right angles span.
+/// The eigenvectors of a matrix restricted to the span of some orthonormal vectors.
 fn within(span: &[Vec<f64>], images: &[Vec<f64>]) -> Vec<Eigen> {
     let small = span
         .iter()
@@ -146,15 +146,15 @@ fn rotate(matrix: &mut [Vec<f64>], vectors: &mut [Vec<f64>], p: usize, q: usize)
     }
 }
 
-/// Makes vectors of length 1 at right angles to each other; one that lies in the span of those before it becomes 0.
-fn right_angles(vectors: &mut [Vec<f64>]) {
+/// Orthonormalises vectors; one that lies in the span of those before it becomes 0.
+fn orthonormalise(vectors: &mut [Vec<f64>]) {
     for at in 0..vectors.len() {
         let (done, rest) = vectors.split_at_mut(at);
         let Some(vector) = rest.first_mut() else {
             return;
         };
         let length = dot(vector, vector).sqrt();
-        // Twice, because once leaves what rounding left.
+        // Twice, because one pass leaves rounding errors.
         for other in done.iter().chain(done.iter()) {
             let along = dot(vector, other);
             for (x, y) in vector.iter_mut().zip(other) {
@@ -225,7 +225,7 @@ mod tests {
                     .collect()
             })
             .collect();
-        right_angles(&mut axes);
+        orthonormalise(&mut axes);
         let value = |at: usize| match at {
             0 => 10.0,
             1 => 9.9,

@@ -1,4 +1,4 @@
-//! Bytes within a page: base 64 and hashes of what the page may run.
+//! Bytes within a page: base64, and hashes of what the page may run.
 
 use sha2::{Digest, Sha256};
 
@@ -26,7 +26,7 @@ pub(crate) fn policy_hash(text: &str) -> String {
     format!("sha256-{}", base64(&Sha256::digest(text.as_bytes())))
 }
 
-/// JSON that can stand in a `script` element: no sign in it can end the element or start a comment.
+/// JSON for a `script` element: nothing in it can end the element or start a comment.
 pub(crate) fn json_in_script(value: &serde_json::Value) -> String {
     value
         .to_string()

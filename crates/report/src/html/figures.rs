@@ -12,11 +12,11 @@ use std::io;
 use veilpath_metrics::text::printable;
 use veilpath_protocol::OutputKind;
 
-/// The most tiles that are written out as a table; beyond, a table of the lines says what the figure shows.
+/// The most tiles that are written out as a table; above this, a table of the lines summarises the figure.
 const MAX_TABLE_TILES: usize = 2500;
 
 /// The most tiles that have a second number for the pointer.
-const MAX_BESIDE: usize = 500_000;
+const MAX_SECONDARY: usize = 500_000;
 
 /// All of one view.
 pub(crate) fn of_view(report: &Report<'_>, view: &View<'_>, number: usize) -> io::Result<Markup> {
@@ -47,7 +47,7 @@ pub(crate) fn of_view(report: &Report<'_>, view: &View<'_>, number: usize) -> io
                     }
                     (spread)
                 }
-                p { (explained(matrix, view, &map)) }
+                p { (caption(matrix, view, &map)) }
                 (matrix_as_table(&map))
                 h3 { @if quantity.is_bit() { "Pairs " (quantity.name) } @else { "Nearest neighbours" } }
                 (neighbours::tables(matrix, quantity, view.one_cohort, names))
@@ -79,7 +79,7 @@ pub(crate) fn no_heat_map(view: &View<'_>) -> &'static str {
     }
 }
 
-fn explained(matrix: &Matrix, view: &View<'_>, map: &HeatMap<'_>) -> String {
+fn caption(matrix: &Matrix, view: &View<'_>, map: &HeatMap<'_>) -> String {
     let quantity = view.quantity;
     let mut text = match quantity.kind {
         OutputKind::Fraction => {
@@ -101,7 +101,7 @@ fn explained(matrix: &Matrix, view: &View<'_>, map: &HeatMap<'_>) -> String {
         OutputKind::Bit => {
             format!(
                 "Only one bit of each pair is known: whether it {}.",
-                quantity.threshold.of_one()
+                quantity.threshold.verb()
             )
         }
     };
@@ -109,7 +109,7 @@ fn explained(matrix: &Matrix, view: &View<'_>, map: &HeatMap<'_>) -> String {
         match quantity.is_bit() {
             true => text.push_str(&format!(
                 " A tile shows the share of stimuli, among those that both looked at, for which the pair {}.",
-                quantity.threshold.of_one()
+                quantity.threshold.verb()
             )),
             false => text.push_str(" A tile shows the mean over the stimuli that both looked at."),
         }
@@ -152,7 +152,8 @@ fn data(map: &HeatMap<'_>) -> String {
         let mut bytes = Vec::with_capacity(matrix.rows() * matrix.columns() * 4);
         for &row in &map.rows.order {
             for &column in &map.columns.order {
-                // The script tells by them what was not compared from what is undefined.
+                // The script uses these to tell pairs that were not compared from undefined
+                // numbers.
                 let none = match matrix.is_undefined(row, column) {
                     true => f64::INFINITY,
                     false => f64::NAN,
@@ -164,7 +165,8 @@ fn data(map: &HeatMap<'_>) -> String {
         }
         base64(&bytes)
     };
-    let beside = matrix.has_beside() && matrix.rows() * matrix.columns() <= MAX_BESIDE;
+    let with_secondary =
+        matrix.has_secondary() && matrix.rows() * matrix.columns() <= MAX_SECONDARY;
     json_in_script(&serde_json::json!({
         "a": map.rows.order.iter().map(|&row| printable(&matrix.a[row])).collect::<Vec<_>>(),
         "b": map.columns.order.iter().map(|&column| printable(&matrix.b[column])).collect::<Vec<_>>(),
@@ -173,11 +175,11 @@ fn data(map: &HeatMap<'_>) -> String {
         "unit": map.quantity.unit,
         "bits": map.quantity.is_bit().then(|| {
             let threshold = map.quantity.threshold;
-            [threshold.not_of_one(), threshold.of_one()]
+            [threshold.negated_verb(), threshold.verb()]
         }),
         "values": packed(&|row, column| matrix.get(row, column)),
-        "beside": beside.then(|| packed(&|row, column| matrix.beside(row, column))),
-        "beside_name": map.quantity.name_beside(),
+        "beside": with_secondary.then(|| packed(&|row, column| matrix.secondary(row, column))),
+        "beside_name": map.quantity.secondary_name(),
     }))
 }
 

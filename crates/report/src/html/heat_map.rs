@@ -1,7 +1,7 @@
 //! The heat map as SVG: tiles, ids, dendrograms and the scale.
 //!
-//! The tiles are one picture within the drawing, whatever their number; a browser would not survive a quarter of a million
-//! rectangles. Lines and words around it are SVG. A phone gets a second, narrow drawing of the same picture.
+//! The tiles are a single image within the drawing: a browser could not handle a quarter of a million rectangles. Lines
+//! and text around it are SVG. A phone gets a second, narrow drawing of the same picture.
 
 mod dendrogram;
 mod layout;
@@ -39,7 +39,8 @@ impl<'a> HeatMap<'a> {
     ) -> Self {
         let square = matrix.within_one_cohort(quantity).ok();
         let columns = match &square {
-            // One cohort with itself: both sides in the same order, so that the diagonal is one.
+            // One cohort with itself: both sides in the same order, so that a cohort member meets
+            // itself on the diagonal.
             Some(_) => None,
             None => Some(clustering::rows(&matrix.transposed(), None)),
         };
@@ -283,7 +284,7 @@ impl<'a> HeatMap<'a> {
                 .matrix
                 .known()
                 .all(|value| value == 0.0 || value == 1.0);
-        let alike = self.quantity.alike().filter(|_| !bits);
+        let score_kind = self.quantity.score_kind().filter(|_| !bits);
         let name = match self.quantity.is_bit() {
             true => self.quantity.threshold.heading().to_string(),
             false => self.quantity.label(),
@@ -293,19 +294,19 @@ impl<'a> HeatMap<'a> {
                 @match layout.legend {
                     Legend::Right(left) => {
                         text x=(n(left)) y=(n(layout.top - 24.0)) font-weight="600" { (cut_to(&name, 14)) }
-                        @if alike.is_some() {
+                        @if score_kind.is_some() {
                             text x=(n(left)) y=(n(layout.top - 10.0)) font-size="10.5" { "bright: alike" }
                         }
                         @if bits { (bit_legend(self.scale, [left, layout.top], [0.0, 24.0])) }
-                        @else { (self.upright(left, layout, ids)) }
+                        @else { (self.vertical(left, layout, ids)) }
                     }
                     Legend::Below(top) => {
                         text x=(n(layout.left)) y=(n(top)) {
                             tspan font-weight="600" { (cut_to(&name, 20)) }
-                            @if alike.is_some() { tspan font-size="11" { "  bright: alike" } }
+                            @if score_kind.is_some() { tspan font-size="11" { "  bright: alike" } }
                         }
                         @if bits { (bit_legend(self.scale, [layout.left, top + 12.0], [70.0, 0.0])) }
-                        @else { (self.lying(top + 10.0, layout, ids)) }
+                        @else { (self.horizontal(top + 10.0, layout, ids)) }
                     }
                 }
             }
@@ -313,7 +314,7 @@ impl<'a> HeatMap<'a> {
     }
 
     /// The scale from bottom to top.
-    fn upright(&self, left: f64, layout: &Layout, ids: &str) -> Markup {
+    fn vertical(&self, left: f64, layout: &Layout, ids: &str) -> Markup {
         let (top, high) = (layout.top, layout.tiles[1].clamp(90.0, 220.0));
         html! {
             rect x=(n(left)) y=(n(top)) width="14" height=(n(high)) fill=(format!("url(#{ids}-ramp)")) {}
@@ -326,7 +327,7 @@ impl<'a> HeatMap<'a> {
     }
 
     /// The scale from left to right.
-    fn lying(&self, top: f64, layout: &Layout, ids: &str) -> Markup {
+    fn horizontal(&self, top: f64, layout: &Layout, ids: &str) -> Markup {
         let (left, wide) = (layout.left, layout.width - layout.left - 16.0);
         html! {
             rect x=(n(left)) y=(n(top)) width=(n(wide)) height="12" fill=(format!("url(#{ids}-ramp)")) {}

@@ -122,7 +122,7 @@ pub(crate) fn figure(view: &View<'_>, scale: &Scale, id: &str) -> Markup {
             "{} of {} {} ({} %).",
             numbers::count(within as u64),
             numbers::counted(values.len(), "pair"),
-            quantity.threshold.of_some(within),
+            quantity.threshold.verb_for(within),
             numbers::fixed(spread.mean * 100.0, 1)
         )
     } else {

@@ -1,4 +1,4 @@
-//! A picture of the user's, put into the page as it is.
+//! A picture from the user, embedded unchanged in the page.
 
 /// The largest file: a page with more would open slowly, and mail servers refuse it.
 pub const MAX_IMAGE_BYTES: usize = 8 << 20;
@@ -15,13 +15,13 @@ pub struct Image {
     pub(crate) height: u32,
 }
 
-/// A file that is no picture, or too large a one.
+/// A file that is not a picture, or too large.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImageError {
     /// Neither PNG nor JPEG.
     #[error("this is neither a PNG nor a JPEG picture")]
     Unknown,
-    /// It ends before its size is told, or has none.
+    /// It ends before its dimensions, or has none.
     #[error("the picture is damaged: its size cannot be read")]
     Damaged,
     /// Too large.
@@ -67,7 +67,8 @@ fn png_size(bytes: &[u8]) -> Option<(u32, u32)> {
     Some((number(16)?, number(20)?))
 }
 
-/// A JPEG file is a chain of segments with lengths; one of the kinds C0 to CF, but for three, tells the size.
+/// A JPEG file is a chain of segments with lengths; one of the kinds C0 to CF, except three, contains the
+/// size.
 fn jpeg_size(bytes: &[u8]) -> Option<(u32, u32)> {
     let pair = |at: usize| Some(u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
     let mut at = 2;
@@ -83,7 +84,7 @@ fn jpeg_size(bytes: &[u8]) -> Option<(u32, u32)> {
         match kind {
             0xc4 | 0xc8 | 0xcc => {}
             0xc0..=0xcf => return Some((pair(at + 7)?.into(), pair(at + 5)?.into())),
-            // The picture itself begins, and no size was told.
+            // The image data begins without a size.
             0xd9 | 0xda => return None,
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! The letters of one's own scanpaths: what they are called, and their colours.
+//! The letters of this side's scanpaths: their names and colours.
 
 use super::heat_map::{cut_to, n};
 use super::scale::{Rgb, hex};
@@ -7,13 +7,15 @@ use maud::{Markup, html};
 use std::collections::BTreeSet;
 use veilpath_metrics::{Alphabet, Grid};
 
-/// The colours of the corners of a grid; those of its cells lie between them, so that neighbours look alike.
+/// The colours of the corners of a grid; those of its cells are interpolated, so that neighbours look
+/// similar.
 const CORNERS: [[Rgb; 2]; 2] = [
     [[40, 80, 205], [220, 60, 140]],
     [[15, 160, 115], [245, 190, 50]],
 ];
 
-/// The colours of areas, which have no places: as different as possible, also for colour-blind readers.
+/// The colours of areas, which have no position on a grid: as different as possible, also for
+/// colour-blind readers.
 const AREAS: [Rgb; 12] = [
     [0, 114, 178],
     [230, 159, 0],
@@ -77,8 +79,8 @@ impl Letters {
     /// The colour of a letter, the same wherever it is drawn.
     pub(crate) fn color(&self, letter: u16) -> Rgb {
         match self.grid {
-            Some(grid) => of_cell(grid, letter),
-            None => of_area(usize::from(letter)),
+            Some(grid) => cell_color(grid, letter),
+            None => area_color(usize::from(letter)),
         }
     }
 
@@ -151,7 +153,7 @@ fn push(names: &mut [String], sign: char) {
 
 /// Between the corners.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and 255
-fn of_cell(grid: Grid, cell: u16) -> Rgb {
+fn cell_color(grid: Grid, cell: u16) -> Rgb {
     let part = |at: u32, count: u32| f64::from(at) / f64::from(count.saturating_sub(1).max(1));
     let right = part(u32::from(cell) % grid.columns(), grid.columns());
     let down = part(u32::from(cell) / grid.columns(), grid.rows()).min(1.0);
@@ -163,8 +165,8 @@ fn of_cell(grid: Grid, cell: u16) -> Rgb {
     })
 }
 
-/// After the colours of the list come lighter and darker ones.
-fn of_area(area: usize) -> Rgb {
+/// After the colours of the list, lighter and darker variants follow.
+fn area_color(area: usize) -> Rgb {
     let color = AREAS[area % AREAS.len()];
     match area / AREAS.len() % 3 {
         0 => color,
@@ -194,12 +196,12 @@ mod tests {
     #[test]
     fn every_letter_has_a_colour() {
         let grid = Grid::new(7, 7).unwrap();
-        let colors: BTreeSet<Rgb> = (0..49).map(|cell| of_cell(grid, cell)).collect();
+        let colors: BTreeSet<Rgb> = (0..49).map(|cell| cell_color(grid, cell)).collect();
         assert_eq!(colors.len(), 49);
-        assert_eq!(of_cell(grid, 48), CORNERS[1][1]);
-        let colors: BTreeSet<Rgb> = (0..36).map(of_area).collect();
+        assert_eq!(cell_color(grid, 48), CORNERS[1][1]);
+        let colors: BTreeSet<Rgb> = (0..36).map(area_color).collect();
         assert_eq!(colors.len(), 36);
         let line = Grid::new(1, 1).unwrap();
-        assert_eq!(of_cell(line, 0), CORNERS[0][0]);
+        assert_eq!(cell_color(line, 0), CORNERS[0][0]);
     }
 }

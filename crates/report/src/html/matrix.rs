@@ -4,14 +4,14 @@ use super::quantity::{Quantity, ScoreKind};
 use std::collections::{BTreeSet, HashMap};
 use veilpath_protocol::OutputKind;
 
-/// The most cells of a matrix. A file has a cell for each pair unless its pairs are scattered, so that this is about the
-/// largest file that is read at all.
+/// The most cells of a matrix. A file has a cell for each pair unless its pairs are scattered, so this is about the
+/// largest file that is read.
 pub(crate) const MAX_CELLS: usize = 4_000_000;
 
-/// The most lines of a side: browsers draw no longer picture.
+/// The most lines of a side: browsers cannot draw a larger picture.
 pub(crate) const MAX_LINES: usize = 16_000;
 
-/// Two numbers that ought to be equal may differ by this much of their size.
+/// Two numbers that should be equal may differ by this fraction.
 const TOLERANCE: f64 = 1e-9;
 
 /// A matrix of numbers with ids at its sides.
@@ -21,30 +21,30 @@ pub(crate) struct Matrix {
     pub(crate) b: Vec<String>,
     /// Row by row; not a number where there is no pair.
     values: Vec<f64>,
-    /// The numbers that are shown next to them, where they are others.
-    beside: Option<Vec<f64>>,
+    /// The numbers that are shown next to them, if they differ.
+    secondary: Option<Vec<f64>>,
     /// How many pairs each number is of.
     counts: Vec<u32>,
     /// Matrix cells that are the mean of several pairs.
     pub(crate) averaged: usize,
     /// Matrix cells without a number.
     pub(crate) missing: usize,
-    /// Those of them that were compared, without a number coming out. In the order of `values`.
+    /// Whether a pair was compared but has no number. In the order of `values`.
     undefined: Vec<bool>,
 }
 
-/// One pair on its way into a matrix: labels, and the numbers.
+/// One pair to add to a matrix: its labels and numbers.
 #[derive(Clone, Copy)]
 pub(crate) struct Cell<'a> {
     pub(crate) a: &'a str,
     pub(crate) b: &'a str,
     /// `None` where the pair was compared and has no number.
     pub(crate) value: Option<f64>,
-    pub(crate) beside: Option<f64>,
+    pub(crate) secondary: Option<f64>,
 }
 
 impl Matrix {
-    /// The matrix of these pairs; pairs that come again are averaged. `None` where it would have too many lines or cells, or no
+    /// The matrix of these pairs; repeated pairs are averaged. `None` if it would have too many lines or cells, or no
     /// number.
     pub(crate) fn new<'a>(cells: impl Iterator<Item = Cell<'a>> + Clone) -> Option<Self> {
         let (mut a, mut b) = (Labels::default(), Labels::default());
@@ -57,7 +57,7 @@ impl Matrix {
             return None;
         }
         let (mut counts, mut undefined) = (vec![0_u32; size], vec![false; size]);
-        let (mut values, mut beside) = (vec![0.0; size], vec![0.0; size]);
+        let (mut values, mut secondary) = (vec![0.0; size], vec![0.0; size]);
         for cell in cells {
             let index = a.number(cell.a) * b.names.len() + b.number(cell.b);
             let Some(value) = cell.value else {
@@ -66,7 +66,7 @@ impl Matrix {
             };
             counts[index] += 1;
             values[index] += value;
-            beside[index] += cell.beside.unwrap_or(value);
+            secondary[index] += cell.secondary.unwrap_or(value);
         }
         if counts.iter().all(|&count| count == 0) {
             return None;
@@ -75,17 +75,17 @@ impl Matrix {
             // No pair gives 0/0, which is not a number.
             undefined[index] &= count == 0;
             values[index] /= f64::from(count);
-            beside[index] /= f64::from(count);
+            secondary[index] /= f64::from(count);
         }
         let same = |(value, other): (&f64, &f64)| value == other || value.is_nan();
-        let differ = !values.iter().zip(&beside).all(same);
+        let differ = !values.iter().zip(&secondary).all(same);
         Some(Self {
             averaged: counts.iter().filter(|&&count| count > 1).count(),
             missing: counts.iter().filter(|&&count| count == 0).count(),
             a: a.names.into_iter().map(str::to_string).collect(),
             b: b.names.into_iter().map(str::to_string).collect(),
             values,
-            beside: differ.then_some(beside),
+            secondary: differ.then_some(secondary),
             counts,
             undefined,
         })
@@ -99,18 +99,18 @@ impl Matrix {
         self.b.len()
     }
 
-    /// The number of a pair; `None` where the two were not compared, or no number came out.
+    /// The number of a pair; `None` if the two were not compared or have no number.
     pub(crate) fn get(&self, row: usize, column: usize) -> Option<f64> {
         let value = self.values[row * self.columns() + column];
         (!value.is_nan()).then_some(value)
     }
 
-    /// Whether the two were compared and no number came out.
+    /// Whether the two were compared but have no number.
     pub(crate) fn is_undefined(&self, row: usize, column: usize) -> bool {
         self.undefined[row * self.columns() + column]
     }
 
-    /// How many pairs were compared without a number coming out.
+    /// How many pairs were compared but have no number.
     pub(crate) fn undefined(&self) -> usize {
         self.undefined
             .iter()
@@ -124,13 +124,16 @@ impl Matrix {
     }
 
     /// The number next to it, where the two differ anywhere.
-    pub(crate) fn beside(&self, row: usize, column: usize) -> Option<f64> {
-        let number = *self.beside.as_ref()?.get(row * self.columns() + column)?;
+    pub(crate) fn secondary(&self, row: usize, column: usize) -> Option<f64> {
+        let number = *self
+            .secondary
+            .as_ref()?
+            .get(row * self.columns() + column)?;
         (!number.is_nan()).then_some(number)
     }
 
-    pub(crate) fn has_beside(&self) -> bool {
-        self.beside.is_some()
+    pub(crate) fn has_secondary(&self) -> bool {
+        self.secondary.is_some()
     }
 
     /// How many pairs a number is of.
@@ -151,7 +154,7 @@ impl Matrix {
     /// The other way round.
     pub(crate) fn transposed(&self) -> Self {
         let (rows, columns) = (self.rows(), self.columns());
-        fn turn<T: Copy>(values: &[T], [rows, columns]: [usize; 2]) -> Vec<T> {
+        fn transpose<T: Copy>(values: &[T], [rows, columns]: [usize; 2]) -> Vec<T> {
             (0..rows * columns)
                 .map(|index| values[index % rows * columns + index / rows])
                 .collect()
@@ -160,15 +163,18 @@ impl Matrix {
         Self {
             a: self.b.clone(),
             b: self.a.clone(),
-            values: turn(&self.values, size),
-            beside: self.beside.as_deref().map(|values| turn(values, size)),
-            counts: turn(&self.counts, size),
-            undefined: turn(&self.undefined, size),
+            values: transpose(&self.values, size),
+            secondary: self
+                .secondary
+                .as_deref()
+                .map(|values| transpose(values, size)),
+            counts: transpose(&self.counts, size),
+            undefined: transpose(&self.undefined, size),
             ..*self
         }
     }
 
-    /// The matrix as one of dissimilarities of the ids of one cohort, in the order of `a`, or why it is none.
+    /// The matrix as dissimilarities of the ids of one cohort, in the order of `a`, or why it is not one.
     pub(crate) fn within_one_cohort(
         &self,
         quantity: Quantity<'_>,
@@ -183,14 +189,14 @@ impl Matrix {
         if self.missing > 0 {
             return Err(NotSquare::Missing);
         }
-        let alike = quantity.alike().ok_or(NotSquare::UnknownDirection)?;
+        let score_kind = quantity.score_kind().ok_or(NotSquare::UnknownDirection)?;
         let (least, greatest) = self.range().ok_or(NotSquare::Missing)?;
-        // A similarity has its own greatest value; a score has the greatest that there is.
+        // The largest possible similarity is known; for a score, take the largest in the matrix.
         let top = match quantity.kind {
             OutputKind::Fraction => 1.0,
             _ => greatest,
         };
-        let far = |value: f64| match alike {
+        let far = |value: f64| match score_kind {
             ScoreKind::Distance => value,
             ScoreKind::Similarity => top - value,
         };
@@ -234,7 +240,7 @@ pub(crate) struct DissimilarityMatrix {
 }
 
 impl DissimilarityMatrix {
-    /// From the distance of every two, which is asked for once each.
+    /// From a distance function, which is called once for each pair.
     pub(crate) fn new(size: usize, mut distance: impl FnMut(usize, usize) -> f64) -> Self {
         let mut far_apart = vec![0.0; size * size];
         for i in 0..size {
@@ -257,7 +263,7 @@ impl DissimilarityMatrix {
     }
 }
 
-/// Why a matrix does not tell how far the members of one cohort are apart.
+/// Why a matrix does not say how far apart the members of one cohort are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotSquare {
     DifferentIds,
@@ -266,7 +272,7 @@ pub(crate) enum NotSquare {
     UnknownDirection,
     /// The same ids on both sides, but a pair and its reverse differ.
     NotSymmetric,
-    /// Somebody is more like somebody else than like themselves.
+    /// Somebody is more similar to somebody else than to themselves.
     UnlikeThemselves,
 }
 

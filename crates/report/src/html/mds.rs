@@ -1,10 +1,10 @@
-//! Classical multidimensional scaling: points on a map whose distances come as near to the dissimilarities as two
-//! dimensions allow (Torgerson's method: the two leading eigenvectors of the doubly centred squares).
+//! Classical multidimensional scaling: points on a map whose distances approximate the dissimilarities as well as
+//! two dimensions allow (Torgerson's method: the two leading eigenvectors of the doubly centred squares).
 
 use super::eigen::leading;
 use super::matrix::DissimilarityMatrix;
 
-/// More points than this are a cloud, and take long.
+/// More points than this are unreadable and slow.
 pub(crate) const MAX_POINTS: usize = 1500;
 
 /// A map of the members of one cohort.
@@ -15,7 +15,7 @@ pub(crate) struct Map {
     pub(crate) fit: Option<f64>,
 }
 
-/// The map; `None` where there are fewer than three points, too many, or none apart from another.
+/// The map; `None` if there are fewer than three points, too many, or all in one place.
 pub(crate) fn map(far: &DissimilarityMatrix) -> Option<Map> {
     let size = far.size;
     if !(3..=MAX_POINTS).contains(&size) {
@@ -85,7 +85,7 @@ fn fit(far: &DissimilarityMatrix, points: &[[f64; 2]]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn apart(map: &Map, i: usize, j: usize) -> f64 {
+    fn distance(map: &Map, i: usize, j: usize) -> f64 {
         let ([x, y], [u, v]) = (map.points[i], map.points[j]);
         (x - u).hypot(y - v)
     }
@@ -96,7 +96,7 @@ mod tests {
         let map = map(&DissimilarityMatrix::new(3, |i, j| sides[i][j])).unwrap();
         for (i, row) in sides.iter().enumerate() {
             for (j, side) in row.iter().enumerate() {
-                assert!((apart(&map, i, j) - side).abs() < 1e-12);
+                assert!((distance(&map, i, j) - side).abs() < 1e-12);
             }
         }
         assert!((map.fit.unwrap() - 1.0).abs() < 1e-12);
@@ -112,7 +112,7 @@ mod tests {
         let map = map(&far).unwrap();
         for i in 0..200 {
             for j in 0..i {
-                assert!((apart(&map, i, j) - far.get(i, j)).abs() < 1e-6);
+                assert!((distance(&map, i, j) - far.get(i, j)).abs() < 1e-6);
             }
         }
     }

@@ -5,8 +5,8 @@
 //! | `quantity`, `view`, `matrix` | which output of which pairs is shown, as a matrix |
 //! | `clustering`, `mds`, `eigen` | the order of lines, and the map |
 //! | `scale`, `picture`, `heat_map`, `histogram`, `bars`, `scatter` | the figures |
-//! | `letters`, `scanpaths`, `scarf`, `transitions`, `pairs` | figures of one's own scanpaths |
-//! | `summary` | what comes first, as a piece of another page |
+//! | `letters`, `scanpaths`, `scarf`, `transitions`, `pairs` | figures of this side's own scanpaths |
+//! | `summary` | the top of the page, as a fragment for another page |
 //! | `neighbours`, `summaries`, `answers`, `table` | the tables: every figure has one that says the same |
 //! | `numbers` | numbers in words |
 //! | `figures`, `page`, `page.css`, `page.js`, `encoded`, `image` | the page around them |
@@ -58,7 +58,7 @@ use veilpath_metrics::text::printable_lines;
 use veilpath_protocol::Outcome;
 use view::{View, Views};
 
-/// What goes into a report beside the result file.
+/// What goes into a report in addition to the result file.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options<'a> {
     /// The name of the result file.
@@ -151,8 +151,8 @@ impl<'a> Report<'a> {
         out.flush()
     }
 
-    /// What came out, in short, as a piece of a page: the numbers at the top, answers about groups, who learned what, and the
-    /// first heat map. It has no script, and its style is its own.
+    /// A short summary as an HTML fragment: the numbers at the top, answers about groups, who learned what, and the
+    /// first heat map. It has no script and brings its own style.
     pub fn write_summary(&self, out: &mut dyn Write) -> io::Result<()> {
         let summary = summary::summary(self)?.into_string();
         out.write_all(printable_lines(&summary).as_bytes())?;
@@ -168,7 +168,7 @@ impl<'a> Report<'a> {
     pub fn write_svg(&self, out: &mut dyn Write) -> io::Result<()> {
         let (view, map) = self.first_heat_map().map_err(io::Error::other)?;
         let drawing = map.svg("heat-map", &crate::table::printable(&self.heading(view)))?;
-        // White paper below: the words are black, whatever the program that shows them has behind.
+        // A white background: the text is black, and some viewers have a dark background.
         let text = html! { (drawing) }.into_string();
         let text = text.replacen(
             "<defs>",
@@ -180,7 +180,7 @@ impl<'a> Report<'a> {
         out.flush()
     }
 
-    /// The tiles of the first heat map, without words.
+    /// The tiles of the first heat map, without text.
     pub fn write_png(&self, out: &mut dyn Write) -> io::Result<()> {
         let (_, map) = self.first_heat_map().map_err(io::Error::other)?;
         map.write_png(out)?;

@@ -7,14 +7,15 @@ use super::quantity::{Quantity, ScoreKind, ThresholdSide};
 use super::table::{Column, Field, table};
 use maud::{Markup, html};
 
-/// The most rows of a table; a browser sorts as many without a pause.
+/// The most rows of a table; a browser sorts this many without a pause.
 const MAX_ROWS: usize = 2000;
 
-/// The two most alike of one line, the nearest first. A line that is compared with itself is not its own neighbour.
+/// The two most similar to one line, the nearest first. A line that is compared with itself is not its own
+/// neighbour.
 pub(crate) fn nearest(
     matrix: &Matrix,
     row: usize,
-    alike: ScoreKind,
+    score_kind: ScoreKind,
     one_cohort: bool,
 ) -> Vec<(usize, f64)> {
     let mut best: Vec<(usize, f64)> = Vec::with_capacity(3);
@@ -25,7 +26,7 @@ pub(crate) fn nearest(
         if one_cohort && matrix.a[row] == matrix.b[column] {
             continue;
         }
-        let closer = |other: f64| match alike {
+        let closer = |other: f64| match score_kind {
             ScoreKind::Distance => value < other,
             ScoreKind::Similarity => value > other,
         };
@@ -46,7 +47,7 @@ pub(crate) fn tables(
     one_cohort: bool,
     names: &[String; 2],
 ) -> Markup {
-    let Some(alike) = quantity.alike() else {
+    let Some(score_kind) = quantity.score_kind() else {
         return html! {
             p class="note" {
                 "There is no table of nearest neighbours: "
@@ -70,21 +71,21 @@ pub(crate) fn tables(
     }
     let finder = |matrix: &Matrix| -> Vec<Vec<(usize, f64)>> {
         (0..matrix.rows())
-            .map(|row| nearest(matrix, row, alike, one_cohort))
+            .map(|row| nearest(matrix, row, score_kind, one_cohort))
             .collect()
     };
     let (ours, theirs) = (finder(matrix), finder(&turned));
     html! {
         div class="below" {
-            (of_side(matrix, quantity, &ours, &theirs, there))
+            (side_table(matrix, quantity, &ours, &theirs, there))
             @if !one_cohort {
-                (of_side(&turned, quantity, &theirs, &ours, back))
+                (side_table(&turned, quantity, &theirs, &ours, back))
             }
         }
     }
 }
 
-fn of_side(
+fn side_table(
     matrix: &Matrix,
     quantity: Quantity<'_>,
     ours: &[Vec<(usize, f64)>],
@@ -93,7 +94,7 @@ fn of_side(
 ) -> Markup {
     let decimals = numbers::decimals(matrix.known());
     let shown = |value: f64| Field::number(numbers::fixed(value, decimals), value);
-    let with_scores = matrix.has_beside();
+    let with_scores = matrix.has_secondary();
     let rows: Vec<Vec<Field>> = ours
         .iter()
         .enumerate()
@@ -106,7 +107,7 @@ fn of_side(
             );
             fields.push(first.map_or_else(Field::none, |(_, value)| shown(value)));
             if with_scores {
-                let score = first.and_then(|(column, _)| matrix.beside(row, column));
+                let score = first.and_then(|(column, _)| matrix.secondary(row, column));
                 fields.push(score.map_or_else(Field::none, |score| {
                     Field::number(numbers::short(score), score)
                 }));
@@ -129,7 +130,7 @@ fn of_side(
         Column::Numbers(&label),
     ];
     if with_scores {
-        columns.push(Column::Numbers(quantity.name_beside()));
+        columns.push(Column::Numbers(quantity.secondary_name()));
     }
     columns.extend([
         Column::Words("second"),
@@ -144,7 +145,7 @@ fn of_side(
     }
 }
 
-/// Where only yes and no are known there is no nearest; there is how many are near.
+/// If only yes and no are known, there is no nearest line, only a number of near ones.
 fn within(
     matrix: &Matrix,
     threshold: ThresholdSide,
@@ -159,7 +160,7 @@ fn within(
                 .filter(|&column| !(one_cohort && matrix.a[row] == matrix.b[column]))
                 .filter_map(|column| {
                     let pairs = matrix.count(row, column);
-                    Some((column, within_of(matrix.get(row, column)?, pairs), pairs))
+                    Some((column, count_within(matrix.get(row, column)?, pairs), pairs))
                 })
                 .collect();
             let total = |pick: fn(&(usize, u32, u32)) -> u32| {
@@ -200,7 +201,7 @@ fn within(
     ];
     html! {
         div {
-            (table(&format!("{own}: how many pairs {}", threshold.of_some(2)), &columns, &rows))
+            (table(&format!("{own}: how many pairs {}", threshold.verb_for(2)), &columns, &rows))
             (left_out(matrix.rows()))
         }
     }
@@ -208,7 +209,7 @@ fn within(
 
 /// How many of some pairs are within, from the mean of their ones and zeros.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and the number of pairs
-fn within_of(mean: f64, pairs: u32) -> u32 {
+fn count_within(mean: f64, pairs: u32) -> u32 {
     (mean * f64::from(pairs)).round() as u32
 }
 
@@ -230,7 +231,7 @@ mod tests {
             a,
             b,
             value: Some(value),
-            beside: None,
+            secondary: None,
         }))
         .unwrap()
     }

@@ -1,9 +1,9 @@
-//! Numbers for people: few digits, thousands apart.
+//! Numbers for people: few digits, thousands separated.
 
 use crate::units;
 pub(crate) use crate::units::grouped as count;
 
-/// A score or a similarity: four significant digits behind the point at most, whole numbers whole.
+/// A score or a similarity: at most four significant decimals, and none for whole numbers.
 pub(crate) fn short(value: f64) -> String {
     let size = value.abs();
     if value.fract() == 0.0 && size < 1e9 {
@@ -105,7 +105,7 @@ fn grouped(value: f64, decimals: usize) -> String {
     signed(&format!("{minus}{digits}{point}{rest}"))
 }
 
-/// A minus that is one, and none before zero.
+/// With a real minus sign, and none before zero.
 fn signed(text: &str) -> String {
     match text.strip_prefix('-') {
         Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => rest.into(),

@@ -1,4 +1,4 @@
-//! The page: what comes out first, then the figures, then how it came about.
+//! The page: first the results, then the figures, then how they were computed.
 
 use super::encoded::policy_hash;
 use super::heat_map::cut;

@@ -1,4 +1,4 @@
-//! Two of one's own scanpaths side by side: how the metric aligns them, and where they recur.
+//! Two of this side's scanpaths side by side: how the metric aligns them, and where they recur.
 
 use super::Report;
 use super::heat_map::cut_to;

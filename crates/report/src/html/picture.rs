@@ -1,4 +1,4 @@
-//! The cells of a heat map as a PNG: a palette of 255 colours, and one that shows through where there is no pair.
+//! The cells of a heat map as a PNG: a palette of 255 colours, and a transparent one for missing pairs.
 
 use super::clustering::Tree;
 use super::matrix::Matrix;
@@ -41,7 +41,7 @@ pub(crate) fn write(
             .collect::<Vec<u8>>(),
     );
     encoder.set_compression(png::Compression::Balanced);
-    // A row that is like the one above costs nothing.
+    // A row that equals the one above costs nothing.
     encoder.set_filter(if high > 1 {
         png::Filter::Up
     } else {

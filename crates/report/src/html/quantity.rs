@@ -19,7 +19,7 @@ pub(crate) struct Quantity<'a> {
     /// Whether the file says nothing about its kind.
     pub(crate) is_from_csv: bool,
     /// The output that is shown in the tables next to it, and its name.
-    beside: Option<(usize, &'a str)>,
+    secondary: Option<(usize, &'a str)>,
 }
 
 /// Which scores set the bit of a pair, in words.
@@ -48,7 +48,7 @@ impl ThresholdSide {
     }
 
     /// A pair …
-    pub(crate) fn of_one(self) -> &'static str {
+    pub(crate) fn verb(self) -> &'static str {
         match self {
             ThresholdSide::AtMost => "is within the threshold",
             ThresholdSide::AtLeast => "reaches the threshold",
@@ -56,16 +56,16 @@ impl ThresholdSide {
     }
 
     /// Some pairs …
-    pub(crate) fn of_some(self, pairs: usize) -> &'static str {
+    pub(crate) fn verb_for(self, pairs: usize) -> &'static str {
         match (self, pairs) {
-            (_, 1) => self.of_one(),
+            (_, 1) => self.verb(),
             (ThresholdSide::AtMost, _) => "are within the threshold",
             (ThresholdSide::AtLeast, _) => "reach the threshold",
         }
     }
 
     /// A pair without the bit …
-    pub(crate) fn not_of_one(self) -> &'static str {
+    pub(crate) fn negated_verb(self) -> &'static str {
         match self {
             ThresholdSide::AtMost => "is not within the threshold",
             ThresholdSide::AtLeast => "does not reach the threshold",
@@ -81,7 +81,7 @@ impl ThresholdSide {
     }
 }
 
-/// Which numbers mean that two scanpaths are alike.
+/// Which numbers mean that two scanpaths are similar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ScoreKind {
     /// Smaller numbers.
@@ -96,7 +96,8 @@ pub(crate) enum ScoreKind {
 pub struct NoSuchOutput(pub String);
 
 impl<'a> Quantity<'a> {
-    /// The outputs of these names. Where none is named, all of them; but a score and its similarity are one, and so is a bit.
+    /// The outputs of these names. All of them if none is named; a score and its similarity count as one, and so does a
+    /// bit.
     pub(crate) fn all(file: &'a ResultFile, only: &[String]) -> Result<Vec<Self>, NoSuchOutput> {
         let outputs = file.outputs();
         if !only.is_empty() {
@@ -116,8 +117,8 @@ impl<'a> Quantity<'a> {
             .collect())
     }
 
-    /// The first output from 0 to 1 that every pair has, else the first that says what is alike, else the first; with the
-    /// score beside it.
+    /// The first output from 0 to 1 that every pair has, else the first that says what is similar, else the first; with
+    /// the score beside it.
     fn of(file: &'a ResultFile) -> Self {
         let outputs = file.outputs();
         let complete = |&output: &usize| {
@@ -133,7 +134,7 @@ impl<'a> Quantity<'a> {
             .unwrap_or_default();
         let first = outputs.first().filter(|_| output > 0);
         Self {
-            beside: first.map(|first| (0, first.name.as_str())),
+            secondary: first.map(|first| (0, first.name.as_str())),
             ..Self::at(file, output)
         }
     }
@@ -155,7 +156,7 @@ impl<'a> Quantity<'a> {
                 .zip(output)
                 .and_then(|(metric, output)| output_unit(metric, &output.name)),
             is_from_csv: metric.is_none(),
-            beside: None,
+            secondary: None,
         }
     }
 
@@ -165,13 +166,13 @@ impl<'a> Quantity<'a> {
     }
 
     /// The number that is shown next to it.
-    pub(crate) fn value_beside(self, row: Row<'_>) -> Option<f64> {
-        number(*row.values.get(self.beside?.0)?)
+    pub(crate) fn secondary_value(self, row: Row<'_>) -> Option<f64> {
+        number(*row.values.get(self.secondary?.0)?)
     }
 
     /// The name of the number that is shown next to it.
-    pub(crate) fn name_beside(self) -> &'a str {
-        self.beside.map_or("", |(_, name)| name)
+    pub(crate) fn secondary_name(self) -> &'a str {
+        self.secondary.map_or("", |(_, name)| name)
     }
 
     /// Its name with the unit, for axes and the heads of columns.
@@ -194,8 +195,8 @@ impl<'a> Quantity<'a> {
         self.kind == OutputKind::Bit
     }
 
-    /// Which numbers are more alike.
-    pub(crate) fn alike(self) -> Option<ScoreKind> {
+    /// Which numbers mean that two scanpaths are similar; `None` if neither does.
+    pub(crate) fn score_kind(self) -> Option<ScoreKind> {
         match self.kind {
             OutputKind::Similarity | OutputKind::Fraction | OutputKind::Bit => {
                 Some(ScoreKind::Similarity)
@@ -215,7 +216,7 @@ impl<'a> Quantity<'a> {
             threshold: ThresholdSide::AtMost,
             unit: None,
             is_from_csv: false,
-            beside: None,
+            secondary: None,
         }
     }
 }

@@ -1,7 +1,7 @@
-//! From numbers to colours. Bright is alike, whatever the metric, and all figures of a page share one scale.
+//! From numbers to colours. Bright means similar for every metric, and all figures of a page share one scale.
 //!
-//! The ramp goes from dark blue through green to yellow. Its lightness rises evenly, so that it can be read in grey, on
-//! bad paper and by readers who do not tell red from green.
+//! The ramp goes from dark blue through green to yellow. Its lightness rises evenly, so that it can be read in
+//! greyscale, in a poor print and by readers who cannot tell red from green.
 
 use super::numbers;
 use super::quantity::Quantity;
@@ -59,7 +59,7 @@ impl Scale {
             ticks.retain(|tick| (-1e-9..=1.0 + 1e-9).contains(tick));
         }
         if ticks.len() < 2 {
-            // All numbers are one; it gets the middle of the scale.
+            // All numbers are equal; they get the middle of the scale.
             ticks = vec![least - 0.5, least, least + 0.5];
         }
         Self {

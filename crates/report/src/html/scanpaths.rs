@@ -1,6 +1,6 @@
 //! Pictures of the user's own scanpaths, over the grid or over a picture of the stimulus.
 //!
-//! Nothing of the other institution is drawn here: it never left it.
+//! Nothing of the other institution is drawn: its scanpaths never left it.
 
 use super::encoded::base64;
 use super::heat_map::accent;
@@ -31,16 +31,16 @@ pub struct OwnCohort<'a> {
 /// The most scanpaths that are drawn.
 const MAX_PICTURES: usize = 120;
 
-/// The most letters of a scanpath that are drawn: beyond, the lines are one blot.
+/// The most letters of a scanpath that are drawn: longer ones would be a blot.
 const MAX_LETTERS: usize = 1000;
 
-/// The longer side of a picture, in units of its own.
+/// The longer side of a picture, in SVG units.
 const SIDE: f64 = 240.0;
 
 /// Colours along the way.
 const STEPS: usize = 12;
 
-/// The scanpaths of these stimuli, or all where none is named.
+/// The scanpaths of these stimuli, or of all if none is named.
 pub(crate) fn asked<'a>(own: &OwnCohort<'a>, stimuli: &[String]) -> Vec<&'a Entry> {
     let asked = |entry: &&Entry| {
         let name = entry.stimulus.as_deref().unwrap_or_default();
@@ -89,7 +89,7 @@ fn size(own: &OwnCohort<'_>, grid: Grid, image: Option<&Image>) -> (f64, f64) {
         (None, Some(aspect)) => (aspect, 1.0),
         (None, None) => (f64::from(grid.columns()), f64::from(grid.rows())),
     };
-    // A grid of one row is still a strip that can be seen.
+    // A grid of one row stays visible as a strip.
     let longest = wide.max(high);
     (
         (wide / longest).max(0.1) * SIDE,
@@ -130,9 +130,9 @@ fn card(
                 }
                 rect class="paper" width=(format!("{wide:.1}")) height=(format!("{high:.1}")) {}
                 path class="cells" d=(lines(grid, wide, high)) {}
-                (way(&places))
+                (path_segments(&places))
                 @for (at, &(x, y)) in places.iter().enumerate() {
-                    circle cx=(format!("{x:.1}")) cy=(format!("{y:.1}")) r="3" fill=(along(at, places.len())) {}
+                    circle cx=(format!("{x:.1}")) cy=(format!("{y:.1}")) r="3" fill=(color_at(at, places.len())) {}
                 }
                 @for &(x, y) in places.first().into_iter().chain(places.last()) {
                     circle class="end" cx=(format!("{x:.1}")) cy=(format!("{y:.1}")) r="6.5" {}
@@ -146,8 +146,8 @@ fn card(
     }
 }
 
-/// The way in pieces, each of its own colour.
-fn way(places: &[(f64, f64)]) -> Markup {
+/// The path in pieces, each in its own colour.
+fn path_segments(places: &[(f64, f64)]) -> Markup {
     let pieces = places.len().saturating_sub(1).min(STEPS);
     let bound = |piece: usize| piece * places.len().saturating_sub(1) / pieces.max(1);
     html! {
@@ -157,12 +157,12 @@ fn way(places: &[(f64, f64)]) -> Markup {
             polyline points=(points.iter().fold(String::new(), |mut text, (x, y)| {
                 let _ = write!(text, "{x:.1},{y:.1} ");
                 text
-            }).trim_end()) stroke=(along(from, places.len())) {}
+            }).trim_end()) stroke=(color_at(from, places.len())) {}
         }
     }
 }
 
-fn along(at: usize, count: usize) -> String {
+fn color_at(at: usize, count: usize) -> String {
     // The brightest of the ramp are too bright for lines on paper.
     accent(0.8 * at as f64 / count.saturating_sub(1).max(1) as f64)
 }
@@ -190,7 +190,7 @@ fn lines(grid: Grid, wide: f64, high: f64) -> String {
     path
 }
 
-/// The middle of each letter's cell; repeated visits go round it on a spiral.
+/// The middle of each letter's cell; repeated visits follow a spiral around it.
 fn places(letters: &[u16], grid: Grid, wide: f64, high: f64) -> Vec<(f64, f64)> {
     let (cell_wide, cell_high) = (
         wide / f64::from(grid.columns()),

@@ -1,4 +1,4 @@
-//! The scarf plot of one's own scanpaths: a row for each, with a piece for each letter.
+//! The scarf plot of this side's scanpaths: a row for each, with a piece for each letter.
 
 use super::letters::Letters;
 use super::numbers;
@@ -64,7 +64,7 @@ pub(crate) fn section(own: &OwnCohort<'_>, letters: &Letters, stimuli: &[String]
         section id="sequences" {
             h2 { "Sequences" }
             p {
-                "A row is a scanpath, and a piece of it a letter, in the order of time. "
+                "Each row is a scanpath, and each piece of it a letter, in order of time. "
                 @if durations { "The width of a piece is the duration of the fixation" } @else { "All letters have the same width" }
                 "; the longest row has " (width) "."
             }

@@ -128,7 +128,8 @@ fn places(points: &[[f64; 2]]) -> Vec<(f64, f64)> {
 
 type Label = (String, f64, f64, &'static str);
 
-/// Names beside their points, on the first side where they hide no other; a name without such a side is left out.
+/// Names beside their points, on the first side where they cover no other name; a name without such a side is
+/// left out.
 fn labels(names: &[String], places: &[(f64, f64)]) -> Vec<Label> {
     let mut taken: Vec<[f64; 4]> = places
         .iter()

@@ -1,4 +1,4 @@
-//! What came out, in short, for a page that is not ours, such as a notebook.
+//! A short summary for a page that is not ours, such as a notebook.
 
 use super::Report;
 use super::page::{capitalised, headline, learned_by_side, subtitle};

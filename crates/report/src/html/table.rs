@@ -1,11 +1,11 @@
-//! Tables: what every figure says, as text, with columns that a reader can sort.
+//! Tables: the content of every figure as text, with columns that a reader can sort.
 
 use maud::{Markup, html};
 
 /// What stands in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Column<'a> {
-    /// Words, at the left. The first column is the heading of its row.
+    /// Text, left-aligned. The first column is the heading of its row.
     Words(&'a str),
     /// Numbers, at the right.
     Numbers(&'a str),
@@ -38,7 +38,7 @@ impl Field {
     }
 }
 
-/// A table that scrolls by itself where it is too wide.
+/// A table that scrolls on its own if it is too wide.
 pub(crate) fn table(caption: &str, columns: &[Column<'_>], rows: &[Vec<Field>]) -> Markup {
     html! {
         div class="scroll" tabindex="0" role="region" aria-label=(caption) {

@@ -1,4 +1,4 @@
-//! How often each letter of one's own scanpaths follows each other letter.
+//! How often each letter of this side's scanpaths follows each other letter.
 
 use super::heat_map::{cut_to, n};
 use super::letters::Letters;
@@ -17,7 +17,7 @@ const MAX_STIMULI: usize = 20;
 const MAX_LETTERS: usize = 52;
 const MAX_ROWS: usize = 300;
 
-/// More tiles than this have no words for the pointer.
+/// More tiles than this have no tooltips.
 const MAX_TITLES: usize = 600;
 
 /// Counts by the first letter and the next.

@@ -8,7 +8,7 @@ use veilpath_protocol::PairRule;
 
 /// One part of the pairs, with its matrix.
 pub(crate) struct View<'a> {
-    /// The stimulus; for the only view, or that of all stimuli, what it is.
+    /// The stimulus, or a title for the view of all stimuli.
     pub(crate) title: String,
     /// Whether this is the mean over all stimuli.
     pub(crate) mean: bool,
@@ -19,7 +19,7 @@ pub(crate) struct View<'a> {
     pub(crate) quantity: Quantity<'a>,
     /// Every pair's number. In one cohort that is compared with itself each pair of two scanpaths counts once.
     pub(crate) values: Vec<f64>,
-    /// How many pairs were compared without a number coming out.
+    /// How many pairs were compared but have no number.
     pub(crate) undefined: usize,
     /// Whether one cohort was compared with itself.
     pub(crate) one_cohort: bool,
@@ -30,7 +30,8 @@ pub(crate) struct View<'a> {
 }
 
 impl View<'_> {
-    /// The smallest and the greatest number that is drawn; that everybody is like themselves is not news.
+    /// The smallest and the greatest number that is drawn; scanpaths compared with themselves are
+    /// ignored.
     pub(crate) fn range(&self) -> Option<(f64, f64)> {
         let matrix = self.matrix.as_ref()?;
         if !self.one_cohort {
@@ -81,7 +82,7 @@ pub(crate) struct Views<'a> {
     pub(crate) left_out: usize,
 }
 
-/// What a report was asked for and the file does not have.
+/// Something requested for a report that the file does not have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotInFile {
     /// A stimulus.
@@ -262,7 +263,7 @@ impl<'a> ViewBuilder<'a> {
             a,
             b,
             value: self.quantity.value(row),
-            beside: self.quantity.value_beside(row),
+            secondary: self.quantity.secondary_value(row),
         }
     }
 
@@ -301,8 +302,7 @@ impl<'a> ViewBuilder<'a> {
     }
 }
 
-/// The numbers of pairs that are there in both directions: their mean; and how many pairs have none. A scanpath with itself
-/// is not a pair.
+/// The mean of both directions for each pair, and how many pairs have no number. A scanpath with itself is not a pair.
 fn each_pair_once<'a>(cells: impl Iterator<Item = (Option<usize>, Cell<'a>)>) -> (Vec<f64>, usize) {
     let mut places: HashMap<(Option<usize>, &str, &str), usize> = HashMap::new();
     let mut sums: Vec<(f64, f64)> = Vec::new();

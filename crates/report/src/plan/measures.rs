@@ -31,7 +31,7 @@ pub(super) fn in_words(metric: &Metric) -> String {
             )
         }
         Metric::Frechet(Frechet { points }) => format!(
-            "Discrete Fréchet distance: the longest distance on the best walk along both scanpaths at once, the one where it is smallest. {}.",
+            "Discrete Fréchet distance: the smallest maximum distance over all ways to walk along both scanpaths at once. {}.",
             distances(points)
         ),
         Metric::Hausdorff(Hausdorff { points }) => format!(
@@ -61,7 +61,7 @@ pub(super) fn in_words(metric: &Metric) -> String {
             }
         ),
         Metric::SubsMatch(subsmatch) => format!(
-            "SubsMatch: how alike the relative frequencies of all sequences of {} letters are, from 0 to 1.",
+            "SubsMatch: how similar the relative frequencies of all sequences of {} letters are, from 0 to 1.",
             subsmatch.window
         ),
         alignment => format!("{}.", super::metric_name(alignment)),

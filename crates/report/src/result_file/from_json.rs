@@ -1,4 +1,5 @@
-//! The object of [`crate::json`]: `veilpath-protocol` reads it, and here errors get their place.
+//! The object of [`crate::json`]: `veilpath-protocol` reads it; this module adds line and column to
+//! errors.
 
 use super::{MAX_ROWS, ResultFile, ResultFileError, at};
 use serde::de::DeserializeSeed;
@@ -10,7 +11,7 @@ pub(super) fn read(input: impl BufRead) -> Result<ResultFile, ResultFileError> {
     read_outcome(input, MAX_ROWS).map(ResultFile::from)
 }
 
-/// The outcome, if it has at most so many results.
+/// The outcome, if it has at most `max_results` results.
 pub(super) fn read_outcome(
     input: impl BufRead,
     max_results: usize,
@@ -71,7 +72,7 @@ fn refused(error: serde_json::Error, problem: Option<ResultFormatError>) -> Resu
         },
         None => {
             let text = error.to_string();
-            // serde_json writes the place behind its words; ours comes first.
+            // serde_json writes the position after its message; ours comes first.
             let words = text
                 .rsplit_once(" at line ")
                 .map_or(text.as_str(), |parts| parts.0);

@@ -1,7 +1,8 @@
 //! Reads a result file back: what [`json`](crate::json) or [`csv`](crate::csv) wrote, here or at another institution.
 //!
-//! The file may come from anybody. Its size, the number of its rows and the length of every id are bounded, every number
-//! is finite, and whatever else is wrong ends in an error with line and column. Ids are kept once, rows by number.
+//! The file may come from anybody. Its size, the number of its rows and the length of every id are bounded, every
+//! number is finite, and every other problem is an error with line and column. Ids are stored once; rows refer to them
+//! by number.
 
 mod from_csv;
 mod from_json;
@@ -13,7 +14,7 @@ use veilpath_protocol::{
     MAX_PAIRS, MAX_TEXT_BYTES, Outcome, Output, RESULT_MARK, ResultFormatError, Results, Value,
 };
 
-/// The most pairs that are read: a picture of more has no pixel left for each.
+/// The most pairs that are read: a picture of more would have less than a pixel for each.
 pub const MAX_ROWS: usize = 2_000_000;
 
 /// The most bytes that are read; a row with long ids has some 200.
@@ -60,7 +61,7 @@ pub enum ResultFormat {
 }
 
 impl ResultFormat {
-    /// Recognises a result file by how it starts.
+    /// Recognises a result file by its start.
     pub fn of_start(start: &str) -> Option<Self> {
         let start = start.trim_start_matches('\u{feff}').trim_start();
         if let Some(object) = start.strip_prefix('{') {
@@ -130,8 +131,8 @@ pub enum ResultFileError {
     TooLarge,
 }
 
-/// Reads the whole outcome from JSON, with as many results as one comparison has: for files that are put together, not drawn. Its
-/// size is bounded by what it may contain.
+/// Reads the whole outcome from JSON, with up to as many results as one comparison has: for files that are merged, not
+/// drawn.
 pub fn read_outcome(input: impl Read) -> Result<Outcome, ResultFileError> {
     let most = usize::try_from(MAX_PAIRS).unwrap_or(usize::MAX);
     let mut input = io::BufReader::new(input);
@@ -143,7 +144,7 @@ pub fn read_outcome(input: impl Read) -> Result<Outcome, ResultFileError> {
 }
 
 impl ResultFile {
-    /// Reads JSON or CSV; the first character tells which.
+    /// Reads JSON or CSV, depending on the first character.
     pub fn read(input: impl Read) -> Result<Self, ResultFileError> {
         let mut input = io::BufReader::new(BoundedReader {
             inner: input,
@@ -174,7 +175,7 @@ impl ResultFile {
         self.incomplete.as_deref()
     }
 
-    /// The ids of the first side, in the order in which they come.
+    /// The ids of the first side, in the order of the file.
     pub fn a(&self) -> &[String] {
         &self.a.names
     }
@@ -261,7 +262,7 @@ impl From<Outcome> for ResultFile {
                 .push(stimulus.and_then(|index| u32::try_from(index).ok()));
         }
         if outcome.results.is_empty() {
-            // The results are for the other side only; who took part is known all the same.
+            // The results are for the other side only, but who took part is still known.
             let stimuli = |label: &'_ veilpath_protocol::Label| label.stimulus.clone();
             for label in &outcome.a {
                 file.a.add(&label.participant);
@@ -306,7 +307,7 @@ impl Ids {
     }
 }
 
-/// What is said about a file must not steer the terminal, nor fill it.
+/// Text from a file must neither control the terminal nor flood it.
 fn at(line: u64, column: u64, problem: &str) -> ResultFileError {
     let problem = table::printable(problem);
     ResultFileError::Syntax {
@@ -316,7 +317,7 @@ fn at(line: u64, column: u64, problem: &str) -> ResultFileError {
     }
 }
 
-/// Ends in an error where a plain `take` would end in half a file.
+/// Returns an error where a plain `take` would silently truncate the file.
 struct BoundedReader<R> {
     inner: R,
     left: u64,

@@ -111,7 +111,7 @@ pub(crate) fn answers() -> Vec<GroupAnswer> {
     ]
 }
 
-/// An answer of every kind, with everything that it can contain.
+/// An answer of every kind, with all fields set.
 pub(crate) fn every_answer() -> Vec<GroupAnswer> {
     let interval = |low, high| Interval {
         level: 0.95,

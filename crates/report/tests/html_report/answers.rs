@@ -118,9 +118,9 @@ fn names_in_answers_are_escaped() {
     assert!(page.contains("&lt;script&gt;alert(1)"));
 }
 
-/// A file may contain more than can be drawn; its table is there all the same.
+/// A file may contain more than can be drawn; its table is still shown.
 #[test]
-fn what_is_too_large_to_draw_is_a_table() {
+fn large_matrices_are_shown_as_tables() {
     let names: Vec<String> = (0..40).map(|number| format!("group {number}")).collect();
     let matrix = GroupAnswer::Means(GroupMeans {
         output: "score".into(),

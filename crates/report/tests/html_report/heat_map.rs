@@ -41,7 +41,7 @@ fn only_a_self_comparison_has_a_map() {
     assert!(renamed.contains("only A was compared with B"));
 }
 
-/// A quarter of a million pairs: some seconds at most, some megabytes at most, and the picture has two blocks.
+/// A quarter of a million pairs take at most a few seconds and megabytes, and the picture has two blocks.
 #[test]
 fn large_matrices_are_drawn() {
     let size = 500;

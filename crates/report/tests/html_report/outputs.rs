@@ -70,7 +70,7 @@ fn every_output_has_a_view_of_every_stimulus() {
 }
 
 #[test]
-fn bright_is_alike_only_where_an_output_says_so() {
+fn bright_means_similar_only_for_outputs_with_a_direction() {
     let page = page_of(outcome());
     assert!(view(&page, "rec: cows").contains("A large rec means most alike."));
     assert!(view(&page, "far: cows").contains("A small far means most alike."));
@@ -99,7 +99,7 @@ fn undefined_numbers_are_not_called_missing_pairs() {
         det.contains("3 pairs: mean 40.00") && det.contains("For 1 more pair it is undefined.")
     );
     assert!(det.contains(">undefined</td>"), "in the table");
-    // The only pair of q with a number is that with nobody, and yet q has a row.
+    // No pair of q has a number, but q still has a row.
     let shift = view(&page, "shift: cows");
     assert!(shift.contains("<th scope=\"row\">q</th>"), "{shift}");
     assert!(shift.contains("Hatched: undefined (3 pairs)."));
@@ -169,7 +169,7 @@ fn percentages_have_their_unit() {
     assert!(page.contains("<dt>mean rec</dt><dd>17.92 %</dd>"));
 }
 
-/// Some other output may be alike in both directions, without everybody being most like themselves.
+/// Another output may be symmetric without everybody being most similar to themselves.
 #[test]
 fn a_map_needs_everybody_to_be_most_like_themselves() {
     let ids = ["p", "q", "r"];

@@ -1,4 +1,4 @@
-//! Sequences, transitions and pairs of one's own scanpaths.
+//! Sequences, transitions and pairs of this side's scanpaths.
 
 use super::{HEADER, between, page_with, read};
 use crate::common;
@@ -260,7 +260,7 @@ fn hostile_names_are_escaped_in_own_figures() {
     shown.stimulus = Some(evil.into());
     let page = page(&cohort, None, &[shown]);
     assert!(!page.contains("<script>alert") && !page.contains("<img"));
-    // Nothing of one's own is on a page that was made without one's own cohort.
+    // A page that was made without this side's cohort shows nothing of it.
     let file = ResultFile::from(common::small());
     let shared = page_with(&file, Options::default());
     for absent in ["id=\"sequences\"", "id=\"transitions\"", "id=\"pairs\""] {

@@ -103,7 +103,7 @@ impl AnswerParts {
         if self.numbers.len() < usize::from(part.count) {
             return AddedPart::Incomplete;
         }
-        let score = PairScore::several(self.numbers.drain(..));
+        let score = PairScore::from_numbers(self.numbers.drain(..));
         AddedPart::Complete(part.pair, Answer::Score(score))
     }
 }

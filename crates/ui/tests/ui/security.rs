@@ -1,4 +1,4 @@
-//! Who may ask the page's server, and what it refuses.
+//! Which requests the page's server accepts, and which it rejects.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test's helpers may fail the test
 
 use crate::http::Running;
@@ -306,7 +306,7 @@ fn a_server_without_a_page_ends() {
     });
     server.thread.join().unwrap().unwrap();
 
-    // With a page it goes on; when that is closed, it ends.
+    // With a page it keeps running; when the page is closed, it stops.
     let server = Running::start(ServerOptions {
         idle_timeouts,
         ..ServerOptions::default()

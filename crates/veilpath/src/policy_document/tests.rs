@@ -44,7 +44,7 @@ fn plans() -> Vec<DocumentPlan> {
     plans
 }
 
-/// Two pages, whatever the plan; nothing is said to be anonymous.
+/// Two pages for any plan, and no claim of anonymity.
 #[test]
 fn a_document_is_two_pages_and_claims_no_anonymity() {
     let policy = Policy::parse(Path::new("policy.toml"), POLICY_EXAMPLE).unwrap();
@@ -60,12 +60,12 @@ fn a_document_is_two_pages_and_claims_no_anonymity() {
         assert!(text.contains("does not make data anonymous"));
         assert!(text.contains("Example University Hospital"));
         let published = plan.reveal.to_string().ends_with(",published");
-        for said in [
+        for message in [
             "each tells the other the group of every single participant",
             "the group of a participant is personal data",
             "the group of our study that you are in",
         ] {
-            assert_eq!(text.contains(said), published, "{said}");
+            assert_eq!(text.contains(message), published, "{message}");
         }
         assert!(!published || !text.contains("nor who belongs"));
         let engine = plan.engine.representative();
@@ -91,7 +91,7 @@ fn only_answers_about_groups_are_said_to_be_about_several() {
         let about_scanpaths = reveal == "nearest:5";
         let about_groups = plan.reveal.group_question().is_some();
         let counted = !about_groups || !plan.engine.representative().has_halves();
-        for (said, expected) in [
+        for (message, expected) in [
             (
                 "an answer is about at least 5 participants of each institution",
                 about_groups && !about_scanpaths,
@@ -120,7 +120,7 @@ fn only_answers_about_groups_are_said_to_be_about_several() {
             ),
             ("information about single people", !about_groups),
         ] {
-            assert_eq!(text.contains(said), expected, "{reveal}: {said}");
+            assert_eq!(text.contains(message), expected, "{reveal}: {message}");
         }
     }
 }

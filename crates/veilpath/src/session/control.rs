@@ -1,11 +1,11 @@
-//! What a user can do to a session that runs: let it start, and stop it.
+//! What a user can do with a running session: let it start, and stop it.
 
 use crate::Error;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use veilpath_session::{ChannelStop, NetworkError, SessionError};
 
-/// How often a side that waits for its user looks whether the other side is still there.
+/// How often a side that waits for its user checks whether the other side is still connected.
 const CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Controls one session from another thread. Clones control the same session.

@@ -38,7 +38,7 @@ pub struct SessionOptions {
     pub minimum_group: u32,
     /// The names of the host's and the joining side's cohorts in this side's results.
     pub names: [String; 2],
-    /// What may leave this institution, where it is written down.
+    /// What may leave this institution, if it has a policy.
     pub policy: Option<Policy>,
     /// Stops the session, and lets it wait for its user before it computes.
     pub control: SessionControl,

@@ -1,11 +1,11 @@
-//! What the state directory knows of earlier sessions, as tables.
+//! What the state directory knows about earlier sessions, as tables.
 
 use std::io::{self, Write};
 use veilpath_protocol::Role;
 use veilpath_report::csv;
 use veilpath_session::{KnownPeer, StoredComparison, date_and_time};
 
-/// The part of a comparison's id that is shown, and enough to name it.
+/// How much of a comparison's id is shown, which is enough to identify it.
 pub(super) const SHORT_ID: usize = 12;
 
 /// Writes the peers of earlier sessions as CSV.

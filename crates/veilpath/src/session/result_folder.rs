@@ -1,4 +1,4 @@
-//! The result files of a host's peers, and what became of each peer.
+//! The result files of a host's peers, and how each peer's session ended.
 
 use super::Peer;
 use crate::{Contents, Error, Fault, OutcomeFormat, OutputFile, has_content, write_outcome};
@@ -18,7 +18,7 @@ pub struct ResultFolder {
     format: OutcomeFormat,
     inputs: Vec<PathBuf>,
     replace: bool,
-    /// Where the results are that were saved, by the name of the peer.
+    /// Where results were saved, by the name of the peer.
     saved: Mutex<HashMap<String, Saved>>,
 }
 
@@ -27,7 +27,8 @@ pub struct ResultFolder {
 pub enum Saved {
     /// They are in the planned file.
     AsPlanned,
-    /// They are in this file, because the planned name was taken in the meantime: hours of work are not lost for a name.
+    /// They are in this file, because the planned name was taken in the meantime: hours of work must not be lost over a
+    /// name.
     Renamed(PathBuf),
     /// There are none for this side, and the file of an earlier session was kept.
     Kept(PathBuf),

@@ -99,7 +99,7 @@ fn run(
         }
     };
     let channel = match (connect(order, tile, address, options, events), stored) {
-        // The other side has everything, too, or will find this side when it is run again.
+        // The other side also has everything, or will reach this side when it runs again.
         (Err(SessionError::Network(_)), Some(stored)) if !is_stopped() => {
             return Ok(with_names(stored));
         }

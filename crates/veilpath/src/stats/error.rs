@@ -64,13 +64,13 @@ pub enum StatsError {
         /// How many pairs.
         pairs: usize,
     },
-    /// An output that cannot be used to say which of two pairs is more alike.
+    /// An output that does not say which of two pairs is more similar.
     #[error("the output {output} does not say which of two pairs is more alike")]
     NoDirection {
         /// The output.
         output: String,
     },
-    /// A question about groups, and nobody said who is in which.
+    /// A question about groups, but no groups were given.
     #[error("{question} needs the groups of the participants")]
     NoGroups {
         /// The question.
@@ -98,7 +98,7 @@ pub enum StatsError {
         /// The level.
         level: String,
     },
-    /// A scanpath with fewer neighbours than are to vote.
+    /// A scanpath with fewer neighbours than votes.
     #[error(
         "a scanpath is compared with {found} scanpaths of other participants, fewer than the {k} that vote"
     )]

@@ -26,8 +26,8 @@ impl Permutations {
     }
 }
 
-/// Whether participants of the same group are more alike than participants of different groups. Between two cohorts groups are permuted
-/// within each, so that a difference between cohorts is no difference between groups.
+/// Whether participants of the same group are more similar than participants of different groups. Between two cohorts
+/// groups are permuted within each, so that a difference between cohorts does not count as one between groups.
 pub(super) fn of_groups(
     sample: &Sample<'_>,
     groups: &GroupNames,
@@ -62,7 +62,7 @@ pub(super) fn of_groups(
     ))
 }
 
-/// Whether participants of the same site are more alike than participants of different sites.
+/// Whether participants of the same site are more similar than participants of different sites.
 pub(super) fn of_sites(
     between: &Sample<'_>,
     within: [&Sample<'_>; 2],
@@ -113,7 +113,7 @@ pub(super) fn of_sites(
     ))
 }
 
-/// How far two sums may be apart that stand for the same number: each value is rounded by up to half a unit.
+/// How far apart two sums may be that stand for the same number: each value is rounded by up to half a unit.
 fn rounding<'a>(samples: impl IntoIterator<Item = &'a Sample<'a>>) -> u64 {
     let pairs = samples.into_iter().map(|sample| sample.pairs.len() as u64);
     pairs.sum()

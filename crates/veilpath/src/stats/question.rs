@@ -39,7 +39,7 @@ pub enum Question {
 pub struct UnknownQuestion;
 
 impl Question {
-    /// How many nearest scanpaths have a vote where nobody says.
+    /// The default number of nearest scanpaths that vote.
     pub const DEFAULT_K: u32 = 5;
 
     /// The most bins of a histogram.

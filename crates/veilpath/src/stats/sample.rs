@@ -18,8 +18,8 @@ pub(super) struct Sample<'a> {
     pub(super) stimuli: Vec<Option<String>>,
 }
 
-/// A pair of scanpaths. In a cohort that is compared with itself each pair of scanpaths of different participants is there once, with the
-/// mean of both directions.
+/// A pair of scanpaths. In a cohort that is compared with itself each pair of scanpaths of different participants
+/// occurs once, with the mean of both directions.
 pub(super) struct Pair {
     pub(super) a: usize,
     pub(super) b: usize,
@@ -91,7 +91,7 @@ impl<'a> Sample<'a> {
         self.outcome.one_cohort
     }
 
-    /// 1 where larger numbers mean more alike, −1 where smaller ones do.
+    /// 1 if larger numbers mean more similar, −1 if smaller ones do.
     pub(super) fn direction(&self) -> Result<f64, StatsError> {
         match self.output.kind {
             OutputKind::Distance => Ok(-1.0),
@@ -160,7 +160,7 @@ impl<'a> Sample<'a> {
         Ok(layout.sums(&values)?)
     }
 
-    /// Which pair of participants each pair belongs to; refused where some participants have no common stimulus.
+    /// Which pair of participants each pair belongs to; an error if some participants have no common stimulus.
     pub(super) fn layout(&self) -> Result<Layout, StatsError> {
         let pairs = self.pairs.iter().map(|pair| (pair.a, pair.b));
         Layout::new(&self.participants, self.is_pool(), pairs)
@@ -220,7 +220,8 @@ impl<'a> Sample<'a> {
 }
 
 impl GroupNames {
-    /// Whether a group of a side has two participants or more. One who is drawn again and again says nothing about others.
+    /// Whether a group of a side has two participants or more. One participant who is drawn repeatedly says nothing
+    /// about others.
     pub(super) fn has_two(&self, side: usize, group: usize) -> bool {
         self.of[side]
             .iter()

@@ -1,10 +1,10 @@
 //! Participants of several groups who look at shared stimuli.
 //!
-//! Every stimulus has a few places that attract the eye. Groups weigh the places differently (one prefers the first, another
-//! the last), so that people of one group are more alike than people of different groups: something for a comparison
-//! to find. How much they differ can be set. A viewer starts near the centre and moves to a place drawn by the weights of the group and of the viewer (a place just
-//! seen is less likely to be seen again). The gaze lands around that place, sometimes anywhere, and stays for a time with a long
-//! tail.
+//! Every stimulus has a few places that attract the eye. Groups weigh the places differently (one prefers the first,
+//! another the last), so that people of one group are more similar than people of different groups, which gives
+//! comparisons something to find. How much they differ can be set. A viewer starts near the centre and moves to a place
+//! drawn by the weights of the group and of the viewer (a place just seen is less likely to be seen again). The gaze
+//! lands around that place, sometimes anywhere, and stays for a time with a long tail.
 //!
 //! Only additions and multiplications are used, so that a seed gives the same cohort on every machine.
 
@@ -62,7 +62,8 @@ pub struct LifelikeOptions {
 /// The people who look, and their groups.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Viewers {
-    /// So many people, half of them novices and half of them experts. Their ids say which; the cohort has no groups.
+    /// This many people, half of them novices and half of them experts. Their ids say which; the cohort has no
+    /// groups.
     NovicesAndExperts(u32),
     /// Groups with names and sizes, which the cohort contains. Ids do not tell them apart.
     Groups(Vec<(String, u32)>),
@@ -76,7 +77,7 @@ impl Viewers {
         }
     }
 
-    /// Everybody: the id, and the number of the group. Groups alternate.
+    /// All participants, as id and number of the group. Groups alternate.
     fn people(&self) -> Vec<(String, usize)> {
         let sizes: Vec<u32> = match self {
             Viewers::NovicesAndExperts(count) => vec![count.div_ceil(2), count / 2],

@@ -55,7 +55,7 @@ pub enum SynthError {
         difference: f64,
     },
     /// No groups, too many, one without a name, or two of the same name.
-    #[error("1 to {max} groups need different names, in printable characters")]
+    #[error("there must be 1 to {max} groups with different, printable names")]
     Groups {
         /// The most groups.
         max: usize,

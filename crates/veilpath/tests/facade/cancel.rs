@@ -1,4 +1,4 @@
-//! Jobs that are cancelled end soon, and say so.
+//! Cancelled jobs end soon with the right error.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 use std::time::{Duration, Instant};

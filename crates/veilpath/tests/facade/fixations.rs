@@ -207,7 +207,7 @@ fn cohorts_of_different_screens_are_not_compared() {
 }
 
 #[test]
-fn what_cannot_be_private_is_refused_with_a_reason() {
+fn metrics_without_a_private_engine_are_refused_with_a_reason() {
     let files = files();
     let capability = |metric: MetricOptions, engine: Engine| match run(
         &PlanOptions::new(engine, metric),

@@ -202,7 +202,8 @@ fn an_answer_that_is_not_possible_is_a_note_only_by_default() {
     assert_eq!(*notes.lock().unwrap(), ["test:groups"]);
 }
 
-/// Answers about groups can be given away: no id of a participant is in them, unless somebody asked for single scanpaths.
+/// Answers about groups can be passed on: they contain no id of a participant, unless somebody asked for single
+/// scanpaths.
 #[test]
 fn answers_name_no_participants() {
     let outcome = run(&[&result("between.json")], &options(&[])).unwrap();
@@ -240,7 +241,8 @@ fn a_stimulus_can_be_analysed_alone() {
     assert_eq!(means.means[0].pairs, 55);
 }
 
-/// Smaller distances mean more alike: a test gives the same p value as one of the negated numbers.
+/// Smaller distances mean more similar: a test gives the same p value as one of the negated
+/// numbers.
 #[test]
 fn distances_are_tested_the_other_way_round() {
     let file = result("within.json");
@@ -277,7 +279,7 @@ fn distances_are_tested_the_other_way_round() {
 }
 
 #[test]
-fn what_cannot_be_computed_is_refused() {
+fn impossible_statistics_are_refused() {
     let [within, between, first, second] = [
         "within.json",
         "between.json",

@@ -54,7 +54,7 @@ pub(crate) struct ReconstructArgs {
     )]
     reveal: Vec<Reveal>,
 
-    /// Hide the lengths from the partner, which finds them out first
+    /// Hide the lengths, which the attack then has to find first
     #[arg(long)]
     hidden_lengths: bool,
 
@@ -131,7 +131,7 @@ pub(crate) fn run(args: &ReconstructArgs) -> Result<(), Failure> {
     let steps = reconstruct::steps(&options)?;
     if steps == 0 {
         return Err(Failure::input(
-            "no attack is made for this metric, answer and length\n  of crqa choose one of --numbers; see also --reveal and --longest-search",
+            "no attack supports this metric, answer and length\n  for crqa, choose one of --numbers; see also --reveal and --longest-search",
         ));
     }
     let bar = bar(steps, Unit::Steps, messages::is_quiet());

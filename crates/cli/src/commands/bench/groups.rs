@@ -13,7 +13,7 @@ Examples:
   veilpath bench groups --engine shares --participants 5 --stimuli 1 --length 8 --format json
 
 Both sides run on this machine, share its cores, and talk through memory. \"scores\" is the time until all pairs are compared, \
-\"answer\" the time after that. Every answer is measured in a run of its own.";
+\"answer\" the time after that. Every answer is measured in a separate run.";
 
 /// The arguments of `bench groups`.
 #[derive(Debug, Args)]

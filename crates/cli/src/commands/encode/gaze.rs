@@ -115,7 +115,7 @@ impl GazeArgs {
     }
 }
 
-/// A length per second, with or without saying so.
+/// A length per second; "/s" may be left out.
 fn speed(text: &str) -> Result<ScreenLength, String> {
     let length = text.trim();
     let length = length.strip_suffix("/s").unwrap_or(length);

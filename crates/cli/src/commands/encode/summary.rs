@@ -119,7 +119,7 @@ fn counted_fixations(count: u64) -> String {
     )
 }
 
-/// What the columns were taken for, once for all files that agree.
+/// The roles of the columns, printed once for all files that agree.
 fn columns(summary: &Summary) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for columns in summary

@@ -28,7 +28,8 @@ pub(crate) fn relative(file: &Path) -> String {
     parts.join("/")
 }
 
-/// What cargo knows of the packages of the workspace in this folder of the repository, without their dependencies.
+/// Cargo's metadata about the packages of the workspace in this folder of the repository, without their
+/// dependencies.
 pub(crate) fn metadata(folder: &str) -> Value {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let arguments = "metadata --format-version 1 --no-deps --offline";
@@ -37,10 +38,10 @@ pub(crate) fn metadata(folder: &str) -> Value {
         .current_dir(root().join(folder))
         .output()
         .expect("cargo can be started");
-    let said = String::from_utf8_lossy(&output.stderr);
+    let message = String::from_utf8_lossy(&output.stderr);
     assert!(
         output.status.success(),
-        "cargo metadata in {folder}: {said}"
+        "cargo metadata in {folder}: {message}"
     );
     serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON")
 }

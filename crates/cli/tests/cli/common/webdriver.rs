@@ -25,7 +25,7 @@ impl Browser {
     pub(crate) fn start() -> Option<Self> {
         let found = program(&["chromedriver"]).zip(chromium());
         let Some((driver, browser)) = found else {
-            // Not by `eprintln!`, which the test harness keeps to itself when a test passes.
+            // Not by `eprintln!`, which the test harness hides when a test passes.
             let notice = "\n*** SKIPPED: no Chromium here (chromium and chromedriver), so the report and the page were NOT tested in a browser. ***\n";
             std::io::stderr().write_all(notice.as_bytes()).unwrap();
             return None;
@@ -85,9 +85,9 @@ impl Browser {
         self.post("/url", &json!({"url": address}));
     }
 
-    /// Types into an element, or gives files to a box for them.
+    /// Types into an element, or selects files in a file input.
     pub(crate) fn type_into(&self, selector: &str, text: &str) {
-        // The page may draw itself anew after the element was found.
+        // The page may redraw after the element was found.
         for _ in 0..5 {
             let element = self.find(selector);
             let path = format!("/session/{}/element/{element}/value", self.session);
@@ -120,7 +120,7 @@ impl Browser {
         std::fs::write(file, bytes).unwrap();
     }
 
-    /// Runs a script in the page and gives what it returns.
+    /// Runs a script in the page and returns its result.
     pub(crate) fn run(&self, script: &str) -> Value {
         self.post("/execute/sync", &json!({"script": script, "args": []}))
     }
@@ -162,7 +162,7 @@ impl Browser {
         self.post("/actions", &json!({"actions": actions}));
     }
 
-    /// A command of Chromium's own, for what the protocol cannot say.
+    /// A Chromium command, for what the protocol does not cover.
     pub(crate) fn devtools(&self, command: &str, parameters: &Value) -> Value {
         self.post(
             "/goog/cdp/execute",
@@ -170,7 +170,8 @@ impl Browser {
         )
     }
 
-    /// What the page wrote to its console since the last time, complaints about its policy included.
+    /// What the page has written to its console since the last call, including violations of its
+    /// policy.
     pub(crate) fn console(&self) -> Vec<String> {
         let log = self.post("/se/log", &json!({"type": "browser"}));
         let lines = log.as_array().unwrap().iter();
@@ -211,7 +212,7 @@ impl Browser {
         value
     }
 
-    /// One request on a connection of its own; the answer's `value`.
+    /// Sends one request on a new connection and returns the response's `value`.
     fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
         let body = if body.is_null() {
             String::new()
@@ -250,7 +251,7 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // Ends Chromium, too; a driver that is killed would leave it behind.
+        // Also ends Chromium; a killed driver would leave it running.
         if !self.session.is_empty() && !std::thread::panicking() {
             self.request(
                 "DELETE",
@@ -271,16 +272,16 @@ impl Drop for Browser {
     }
 }
 
-/// The port that the driver says it listens on. The rest of what it says is read by a thread, so that it never waits.
+/// The port that the driver says it listens on. A thread reads the rest of its output, so that it never blocks.
 fn port_of(driver: &mut Child) -> u16 {
     let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
-    let said = lines
+    let printed = lines
         .by_ref()
         .map_while(Result::ok)
         .find(|line| line.contains("successfully on port "));
-    let said = said.expect("chromedriver names its port");
+    let printed = printed.expect("chromedriver names its port");
     std::thread::spawn(move || lines.map_while(Result::ok).count());
-    let digits: String = said
+    let digits: String = printed
         .split("on port ")
         .nth(1)
         .unwrap()

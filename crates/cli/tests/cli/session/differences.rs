@@ -112,7 +112,7 @@ fn both_sides_report_differences_with_both_values() {
         }
         let runs = pair.run(&[], &host, &join);
         for ran in &runs {
-            // The numbers of an engine that one side does not have are no differences.
+            // Options of an engine that only one side uses are not reported.
             assert!(!ran.stderr.contains("engine.paillier"), "{}", ran.stderr);
         }
         both_fail(
@@ -126,7 +126,7 @@ fn both_sides_report_differences_with_both_values() {
     }
 }
 
-/// Nobody can tell then whether the two go together; both are told so.
+/// Then nobody can tell whether the two are compatible, and both sides get a note.
 #[test]
 fn both_sides_note_a_file_without_encoding_settings() {
     let pair = Pair::with_cohorts();

@@ -29,7 +29,7 @@ fn shares_refuses_large_alphabets_before_anything_is_sent() {
 }
 
 #[test]
-fn auto_does_without_an_engine_that_cannot_run() {
+fn auto_skips_an_engine_that_cannot_run() {
     let pair = with_many_letters();
     for ran in pair.run(&["--estimate", "--engine", "auto"], &[], &[]) {
         let agreed = ran.stderr.lines().find(|line| line.contains("\"agreed\""));

@@ -13,7 +13,7 @@ const SPACE: &str = " ";
 const RIGHT: &str = "\u{e014}";
 const DOWN: &str = "\u{e015}";
 
-/// Goes to an element with the tabulator alone.
+/// Goes to an element with the Tab key alone.
 fn tab_to(user: &Institution, id: &str) {
     for _ in 0..80 {
         let active = user.browser.run("return document.activeElement?.id ?? ''");
@@ -57,7 +57,8 @@ fn the_keyboard_alone_is_enough() {
     user.no_complaints();
 }
 
-/// The script of axe, from npm; `None` and a message without it. It checks the page and is no part of it.
+/// The script of axe, from npm; `None` and a message without it. It checks the page and is not part of
+/// it.
 fn axe() -> Option<String> {
     let folder: PathBuf = root().join("target/tools/axe");
     let file = folder.join("node_modules/axe-core/axe.min.js");

@@ -199,8 +199,8 @@ impl Relay {
         let mut command = side.folder.command(&["relay", "--listen", "127.0.0.1:0"]);
         let mut process = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
-        let said = |line: String| Some(line.split_once("listening on ")?.1.to_string());
-        let address = lines.find_map(|line| said(line.unwrap())).unwrap();
+        let message = |line: String| Some(line.split_once("listening on ")?.1.to_string());
+        let address = lines.find_map(|line| message(line.unwrap())).unwrap();
         let port = address.trim().rsplit(':').next().unwrap();
         let port: String = port.chars().take_while(char::is_ascii_digit).collect();
         // A full pipe would stop it.
@@ -221,11 +221,11 @@ impl Drop for Relay {
 
 #[test]
 #[ignore = "takes half a minute; .ci/full runs it"]
-fn a_session_is_refused_paused_and_resumed_in_words() {
+fn sessions_are_refused_paused_and_resumed_with_messages() {
     let Some((host, join)) = introduced() else {
         return;
     };
-    // Different plans: both sides hear it in words.
+    // Different plans: both sides get a message.
     join.set("partner-metric", "scanmatch");
     connect(&host, &join);
     for side in [&host, &join] {
@@ -244,7 +244,7 @@ fn a_session_is_refused_paused_and_resumed_in_words() {
     for side in [&host, &join] {
         side.browser.wait_for("document.getElementById('start')");
     }
-    // One side starts and pauses; the other one is gone for it.
+    // One side starts and pauses; the other side loses its connection.
     host.browser.click("#start");
     host.browser
         .wait_for("document.getElementById('stop')?.textContent === 'Pause'");

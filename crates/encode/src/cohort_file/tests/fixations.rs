@@ -86,7 +86,7 @@ fn fixations_need_a_screen_and_a_screen_needs_fixations() {
 }
 
 #[test]
-fn what_is_wrong_is_named_without_its_numbers() {
+fn errors_do_not_quote_fixations() {
     let text = written(&with_fixations(), &[]);
     for (good, bad, expected) in [
         (";0.3", ";;0.3", "fixation 2 is not three or four numbers"),

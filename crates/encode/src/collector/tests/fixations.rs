@@ -63,7 +63,7 @@ fn fixations_are_kept_in_the_order_of_time() {
 }
 
 #[test]
-fn what_cannot_be_kept_is_refused() {
+fn gaze_and_untimed_fixations_cannot_be_kept() {
     let gaze = recording("p", None, Kind::Gaze { rate_hz: None });
     let refused = fields(collector(&keeping()).recording(&gaze));
     assert_eq!(refused, [EncodeField::Detect]);
@@ -95,7 +95,7 @@ fn what_cannot_be_kept_is_refused() {
     let refused = collector(&keeping()).recording(&fractions);
     assert_eq!(fields(refused), [EncodeField::Screen]);
     let mut sink = collector(&keeping());
-    sink.about_screen(&ReadOptions {
+    sink.set_display(&ReadOptions {
         screen: Some((1000.0, 500.0)),
         ..ReadOptions::default()
     });
@@ -196,7 +196,7 @@ fn thresholds_need_a_unit_that_can_be_measured() {
     let both = [EncodeField::ScreenCm, EncodeField::Distance];
     assert_eq!(fields(collector(&in_degrees).recording(&gaze)), both);
     let mut sink = collector(&in_degrees);
-    sink.about_screen(&ReadOptions {
+    sink.set_display(&ReadOptions {
         screen_cm: Some((40.0, 40.0)),
         distance_cm: Some(60.0),
         ..ReadOptions::default()

@@ -204,7 +204,7 @@ fn many_points_at_the_origin_are_noted() {
 }
 
 #[test]
-fn one_has_a_singular() {
+fn counts_of_one_are_singular() {
     let text = EncodeNote::TimeBackwards { rows: 1 }.to_string();
     assert!(text.contains("1 row;"), "{text}");
     let text = EncodeNote::StimuliWithoutArea { stimuli: 1 }.to_string();

@@ -39,7 +39,7 @@ fn unsorted_fixations_are_sorted_and_reported() {
     let (letters, summary) = encoded(&plain, &ordered);
     assert_eq!((letters.as_str(), summary.notes.len()), ("ABD", 0));
 
-    // Two clocks: the trials stay one behind the other.
+    // Two clocks: the trials stay one after the other.
     let trials = [(300.0, 0.0), (0.0, 150.0), (100.0, 0.0), (200.0, 150.0)];
     let (letters, summary) = encoded(&plain, &trials);
     assert_eq!(letters, "DABC");
@@ -56,7 +56,7 @@ fn the_first_fixation_that_matlab_leaves_out_is_the_first_in_time() {
         matlab_compat: true,
         ..EncodeOptions::default()
     };
-    // The one off the screen, which is the first of the rows, keeps its own reason.
+    // The fixation off the screen, in the first row, keeps its own reason.
     let rows = [(-5.0, 450.0), (300.0, 300.0), (0.0, 0.0), (100.0, 150.0)];
     let (letters, summary) = encoded(&options, &rows);
     assert_eq!(letters, "BBDD");

@@ -1,4 +1,4 @@
-//! Both algorithms on whole recordings, step by step as pymovements has them, against those that see one sample at a time.
+//! Both algorithms on whole recordings, step by step as in pymovements, against the streaming ones.
 
 use super::{found, in_pixels};
 use crate::detector::{DetectionOptions, Detector, Point, VelocityMethod};
@@ -106,7 +106,7 @@ fn streamed(options: DetectionOptions, places: &[Place]) -> Vec<Window> {
         .collect()
 }
 
-/// Few places, so that extents and speeds are often exactly those of thresholds, and one sample in six is lost.
+/// Few places, so that extents and speeds often equal the thresholds, and one sample in six is lost.
 fn recording() -> impl Strategy<Value = Vec<Place>> {
     let place = prop_oneof![
         4 => (0u8..3, 0u8..2).prop_map(|(x, y)| Some((f64::from(x), f64::from(y)))),

@@ -1,6 +1,6 @@
 //! The container of MAT level 5: a header of 128 bytes, then tagged elements, one per variable, compressed or not.
 //!
-//! Sizes in the file are never believed: memory grows with the bytes that really come, up to a limit.
+//! Sizes in the file are not trusted: memory grows with the bytes that are actually read, up to a limit.
 
 use crate::ReadError;
 use crate::input::cannot_read;
@@ -10,7 +10,7 @@ use std::io::{self, Read};
 /// How all level 5 files start.
 pub(super) const MAGIC: &[u8] = b"MATLAB 5.0 MAT-file";
 
-/// 2²⁴ numbers, that is five million fixations in one variable: more is no scanpath.
+/// 2²⁴ numbers, that is five million fixations in one variable: more than any scanpath.
 const MAX_VALUES: usize = 1 << 24;
 
 const HEADER_BYTES: usize = 128;
@@ -130,7 +130,7 @@ impl<'a, R: Read> Variables<'a, R> {
                     let size = u64::from(word(&tag, 4)?);
                     let matrix = read_matrix(&mut (&mut plain).take(size))?;
                     if !matrix.values.is_empty() {
-                        // To the end of the stream, where its checksum tells damaged numbers from true ones.
+                        // Read to the end of the stream, so that its checksum detects damaged numbers.
                         io::copy(&mut plain.take(8), &mut io::sink())?;
                     }
                     Element::Matrix(matrix)
@@ -140,7 +140,7 @@ impl<'a, R: Read> Variables<'a, R> {
             }
             _ => Element::Unknown,
         };
-        // What was not needed: the imaginary part, the fields of a struct, padding.
+        // Skip what is not needed: the imaginary part, the fields of a struct, padding.
         io::copy(&mut content, &mut io::sink())?;
         // A short file would otherwise pass for a complete one.
         if content.limit() > 0 {
@@ -187,7 +187,7 @@ fn read_matrix(reader: &mut impl Read) -> Result<Matrix, Fault> {
     let mut matrix = Matrix {
         name: crate::input::decode(&name).into_owned(),
         class: match flags & 0xff {
-            // Numbers and flags (logical arrays) alike are stored as numbers.
+            // Numbers and flags (logical arrays) are both stored as numbers.
             6..=15 if !flat => Class::Other("an array of more than two dimensions"),
             6..=15 if flags & FLAG_COMPLEX != 0 => Class::Other("a complex matrix"),
             6..=15 => Class::Numbers,
@@ -246,7 +246,7 @@ fn sub_element(reader: &mut impl Read, limit: usize) -> Result<(u32, Vec<u8>), F
     Ok((first, content))
 }
 
-/// MATLAB stores whole numbers in the smallest type that holds them, whatever the class of the matrix.
+/// MATLAB stores whole numbers in the smallest type that holds them, for any class of matrix.
 #[allow(clippy::cast_precision_loss)]
 fn numbers(kind: u32, data: &[u8]) -> Result<Vec<f64>, Fault> {
     macro_rules! all {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::Dropped;
 use crate::NameTemplate;
 use crate::Space;
 use crate::readers::FORMATS;
@@ -185,7 +186,7 @@ fn a_named_participant_makes_variables_stimuli() {
 }
 
 #[test]
-fn what_cannot_be_read_is_refused_with_advice() {
+fn unreadable_files_are_refused_with_advice() {
     let refused = |bytes: Vec<u8>| {
         let error = read_bytes(bytes, &ReadOptions::default()).err().unwrap();
         assert!(error.remedy.contains("-v7"), "{error}");

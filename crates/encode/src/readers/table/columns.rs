@@ -42,7 +42,7 @@ pub(super) enum CoordinateHint {
 }
 
 impl Layout {
-    /// Finds the columns; what the user says goes first.
+    /// Finds the columns; the user's names take precedence.
     pub(super) fn find(columns: &Columns, options: &ReadOptions) -> Result<Self, ReadError> {
         let names = Names::of(columns);
         check_mapping(columns, options)?;
@@ -58,7 +58,7 @@ impl Layout {
         let (Some(x), Some(y)) = (x, y) else {
             return Err(no_place(columns));
         };
-        // A mapping of one's own says nothing about what the coordinates are.
+        // A user's mapping says nothing about what the coordinates mean.
         let place = match pair {
             Some((pair_x, pair_y, place)) if (pair_x, pair_y) == (x, y) => place,
             _ => CoordinateHint::Plain,
@@ -82,7 +82,7 @@ impl Layout {
         })
     }
 
-    /// Refuses columns of a frame whose values cannot be what the columns are for.
+    /// Rejects columns of a frame whose values do not fit their role.
     pub(super) fn check_kinds(&self, columns: &Columns) -> Result<(), ReadError> {
         let end_point = self.end_point.map(|(x, y)| [x, y]);
         let numbers = [self.duration, self.start, self.end, self.confidence];
@@ -119,7 +119,7 @@ impl Layout {
             .collect()
     }
 
-    /// Names of the columns that play no role. A number is none: it is a participant's data in the header's place.
+    /// Names of the unused columns. A number is not a name but a participant's data in place of a header.
     pub(super) fn unused<'a>(&self, columns: &'a Columns) -> Vec<&'a str> {
         let used: Vec<usize> = self.used().collect();
         let names = columns.names().iter().enumerate();
@@ -221,7 +221,7 @@ pub(super) fn unit_in_name(name: &str) -> Option<String> {
     split_unit(name).1
 }
 
-/// The names without units, capitals, spaces and signs.
+/// The names in lower case, without units, spaces and punctuation.
 struct Names(Vec<String>);
 
 impl Names {
@@ -259,7 +259,7 @@ impl Names {
     }
 }
 
-/// A name without capitals and without the signs between its words.
+/// A name in lower case, without the punctuation between its words.
 pub(super) fn normalised_name(name: &str) -> String {
     name.chars()
         .filter(|sign| !matches!(sign, ' ' | '_' | '.' | '-'))
@@ -304,7 +304,7 @@ fn mapped(
     }
 }
 
-/// A mistyped name of ours must not be passed over in silence.
+/// A mistyped role must not be ignored silently.
 fn check_mapping(columns: &Columns, options: &ReadOptions) -> Result<(), ReadError> {
     let ours = [
         &["x", "y"][..],

@@ -45,7 +45,7 @@ impl Indicator {
         }
     }
 
-    /// Whether gaze samples are lost by it, without being asked for.
+    /// Whether it marks lost gaze samples, even without a request.
     pub(super) fn is_loss(self) -> bool {
         matches!(self, Indicator::Blink | Indicator::Valid)
     }
@@ -59,7 +59,7 @@ impl Indicator {
         }
     }
 
-    /// What a field says against its row. With `by_event`, rows of other events than fixations are left out.
+    /// Why a field excludes its row. With `by_event`, rows of events other than fixations are left out.
     pub(super) fn judge(self, text: &str, by_event: bool) -> Option<Verdict<'static>> {
         // A value that the first rows did not have, such as the number of a fixation, counts as set.
         let set = !is_missing(text) && self.is_set(text) != Some(false);

@@ -1,7 +1,7 @@
 //! Which rows of a table are about fixations: event labels, such as those of REMoDNaV, and columns of 0 and 1.
 //!
-//! A column has labels when its name may mean that and its first values are words for eye movements. Other words are not
-//! guessed at: the rows are taken, and a note lists the words.
+//! A column has labels when its name may mean that and its first values are words for eye movements. Unknown words are
+//! not guessed: all rows are used, and a note lists the words.
 
 use super::columns::{Layout, normalised_name};
 use super::indicators::{Indicator, indicators};
@@ -166,7 +166,7 @@ impl EventFilter {
         match taken {
             true => Verdict::Take,
             false if is_missing(label) => Verdict::LeaveOut("(no label)"),
-            // A column of something else must not fill the summary.
+            // A column with other contents must not fill the summary.
             false if quotable.contains(label) || meaning(label).is_some() => {
                 Verdict::LeaveOut(label)
             }
@@ -253,7 +253,7 @@ impl LabelValues {
     /// The column that the user names, else the first whose values are words for eye movements.
     fn known_labels(&self, layout: &Layout) -> Option<(usize, BTreeSet<String>)> {
         let found = self.candidates.iter().find(|candidate| {
-            Some(candidate.column) == layout.event || candidate.is_about_movements()
+            Some(candidate.column) == layout.event || candidate.has_eye_movements()
         });
         found.map(Candidate::labels)
     }
@@ -274,13 +274,13 @@ impl LabelValues {
         candidates()
             .find(named)
             .or_else(|| candidates().find(has_one))
-            .or_else(|| candidates().find(|candidate| candidate.is_about_movements()))
+            .or_else(|| candidates().find(|candidate| candidate.has_eye_movements()))
             .or_else(|| candidates().find(|candidate| candidate.has_labels()))
             .map(Candidate::labels)
             .ok_or_else(|| no_labels(columns, "events were chosen by their labels"))
     }
 
-    /// Columns that have the name and the look of labels, in words that are not known.
+    /// Columns that have the name and form of labels, but unknown words.
     fn other_labels(&self) -> impl Iterator<Item = (usize, &BTreeSet<String>)> {
         let unknown = self.candidates.iter().filter(|one| one.has_labels());
         unknown.map(|candidate| (candidate.column, &candidate.counts.labels))
@@ -288,7 +288,7 @@ impl LabelValues {
 }
 
 impl Candidate {
-    fn is_about_movements(&self) -> bool {
+    fn has_eye_movements(&self) -> bool {
         let counts = &self.counts;
         counts.movements > 0 && (self.specific || counts.known * 10 >= counts.values * 8)
     }
@@ -335,7 +335,7 @@ fn is_label(wanted: &str, label: &str) -> bool {
     wanted.trim().eq_ignore_ascii_case(label) || normalised_name(wanted) == normalised_name(label)
 }
 
-/// The user chose events, and nothing says which rows they are.
+/// The error if the user chose events but nothing says which rows they are.
 fn no_labels(columns: &Columns, chosen: &str) -> ReadError {
     columns
         .error(format!(

@@ -1,4 +1,4 @@
-//! What is said where neither the unit of coordinates nor the size of the screen is known.
+//! The error if neither the unit of coordinates nor the size of the screen is known.
 
 use crate::{Columns, EncodeField, ReadError};
 

@@ -1,9 +1,9 @@
 //! Generic tables of fixations or gaze samples: comma, semicolon, tab or spaces between the columns, which are recognised by
 //! their names.
 //!
-//! With a column for the duration, or for start and end, rows are fixations; else they are gaze samples and need a column
-//! for the time or a rate. Units come from the user, the columns' names or the first rows, in this order, and whatever is
-//! judging by the first rows is reported as assumed.
+//! With a column for the duration, or for start and end, rows are fixations; else they are gaze samples and need a
+//! column for the time or a rate. Units come from the user, the columns' names or the first rows, in this order; what
+//! is inferred from the first rows is reported as an assumption.
 
 mod columns;
 mod indicators;
@@ -141,9 +141,9 @@ impl Format for Table {
                 lost,
             };
             if fixations {
-                row.hand_over_fixation(&mut recordings, sink)?;
+                row.emit_fixation(&mut recordings, sink)?;
             } else {
-                row.hand_over_sample(&mut recordings, sink)?;
+                row.emit_sample(&mut recordings, sink)?;
             }
         }
         recordings.report(sink);
@@ -159,7 +159,7 @@ fn rows_are_fixations(layout: &Layout, options: &ReadOptions) -> bool {
     }
 }
 
-/// A row that is wider than the header has decimal commas, or a row name that the header does not count.
+/// A row that is wider than the header probably has decimal commas, or a row name without a column name.
 fn check_width(row: &Row<'_>, width: usize) -> Result<(), ReadError> {
     match (width..row.len()).find(|&column| !row.text(column).is_empty()) {
         None => Ok(()),
@@ -209,7 +209,7 @@ struct TableRow<'a> {
 }
 
 impl TableRow<'_> {
-    fn hand_over_fixation(
+    fn emit_fixation(
         &self,
         recordings: &mut Recordings,
         sink: &mut dyn Sink,
@@ -229,7 +229,7 @@ impl TableRow<'_> {
         Ok(())
     }
 
-    fn hand_over_sample(
+    fn emit_sample(
         &self,
         recordings: &mut Recordings,
         sink: &mut dyn Sink,

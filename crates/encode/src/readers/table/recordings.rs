@@ -169,7 +169,8 @@ impl Ids<'_> {
         }
     }
 
-    /// The trial is the stimulus where there is no other. Later trials of a stimulus are numbered.
+    /// The trial serves as the stimulus if there is no other. Later trials of a stimulus are
+    /// numbered.
     fn stimulus_name(&self, repeats: &mut Repeats) -> Option<String> {
         match (self.stimulus, self.trial) {
             (Some(stimulus), Some(trial)) => Some(repeats.name(self.participant, stimulus, trial)),

@@ -352,21 +352,21 @@ fn a_duplicate_column_is_reported() {
 
 #[test]
 fn an_id_taken_from_the_file_name_is_reported() {
-    let said = |text: &str, options: &ReadOptions| {
+    let is_noted = |text: &str, options: &ReadOptions| {
         let read = read_text(&Table, "P7.csv", text, options).unwrap();
         assert_eq!(read.recordings[0].participant, "P7");
         assumes(&read, "named after the file")
     };
     let nobody = "x,y,duration\n0.5,0.5,200\n";
-    assert!(said(nobody, &ReadOptions::default()));
+    assert!(is_noted(nobody, &ReadOptions::default()));
     // A file may be called as its column says.
     let named = "participant,x,y,duration\nP7,0.5,0.5,200\n";
-    assert!(!said(named, &ReadOptions::default()));
+    assert!(!is_noted(named, &ReadOptions::default()));
     let by_user = ReadOptions {
         participant: Some("P7".into()),
         ..ReadOptions::default()
     };
-    assert!(!said(nobody, &by_user));
+    assert!(!is_noted(nobody, &by_user));
 }
 
 #[test]

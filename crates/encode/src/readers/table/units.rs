@@ -1,5 +1,5 @@
-//! What the numbers of a generic table mean: from what the user says, else from the columns' names, else from the first
-//! rows, and then it is reported as an assumption.
+//! What the numbers of a generic table mean: from the user, else from the columns' names, else from the first rows,
+//! which is reported as an assumption.
 
 use super::columns::{CoordinateHint, Layout, unit_in_name};
 use super::labels::{EventFilter, Verdict};
@@ -11,7 +11,7 @@ use crate::{
     Columns, CoordinateUnit, EncodeField, ReadError, ReadOptions, Rows, Sink, Space, TimeUnit,
 };
 
-/// Fewer points say too little about where points lie.
+/// With fewer points, their range says too little.
 const ENOUGH_POINTS: usize = 20;
 
 /// How many of the first rows are looked at.
@@ -98,7 +98,7 @@ impl Survey {
         self.points.iter().any(|&(_, y)| y.abs() > 0.55)
     }
 
-    /// What coordinates may be that are neither fractions nor plainly pixels from the top left.
+    /// What coordinates may be if they are neither fractions nor clearly pixels from the top left.
     fn likely_unit(&self) -> Option<LikelyUnit> {
         let within = |x_most: f64, y_most: f64| {
             let inside = |&&(x, y): &&(f64, f64)| x.abs() <= x_most && y.abs() <= y_most;
@@ -241,7 +241,7 @@ pub(super) fn start_unit(
     TimeUnit::parse(&written)
 }
 
-/// Fixations last for some tenths of a second: between a few milliseconds and some seconds in any unit.
+/// Fixations last a few tenths of a second: between a few milliseconds and some seconds in any unit.
 fn unit_of_durations(median: Option<f64>) -> TimeUnit {
     match median {
         Some(median) if median < 10.0 => TimeUnit::Seconds,
@@ -317,7 +317,7 @@ fn unit_by_name(
 fn unit_of_word(word: &str, place: CoordinateHint, survey: &Survey) -> Option<CoordinateUnit> {
     match word {
         "px" | "pix" | "pixel" | "pixels" => Some(CoordinateUnit::Pixels),
-        // PsychoPy calls -1 to 1 from the centre so, all others 0 to 1.
+        // PsychoPy means -1 to 1 from the centre; everyone else means 0 to 1.
         "norm" | "normalized" | "normalised" if survey.looks_centred() => {
             Some(CoordinateUnit::Centred)
         }

@@ -30,7 +30,7 @@ pub(super) const PLACES: [(&str, &str, CoordinateHint); 24] = [
     ("gazelongitude", "gazelatitude", CoordinateHint::Globe),
 ];
 
-/// Our names for a column, by which a user may point to it, and what files call it.
+/// Our name for a column, which users can map, and what files call it.
 pub(super) struct Kind {
     pub(super) ours: &'static [&'static str],
     pub(super) theirs: &'static [&'static str],
@@ -188,7 +188,7 @@ pub(super) const STIMULUS: Kind = Kind {
         "text",
         "textid",
         "page",
-        // Last: in some tables this is the file that was recorded, and a better name goes before it.
+        // Last: in some tables this is the name of the recording, and a better name should win.
         "filename",
         "file",
     ],
@@ -258,7 +258,7 @@ pub(super) const EVENT_NAMES: [(&str, bool); 22] = [
     ("classification", false),
 ];
 
-/// Words behind a name that are units and no part of it, as in `duration_ms`.
+/// Words after a name that are units and not part of it, as in `duration_ms`.
 pub(super) const UNIT_WORDS: [&str; 23] = [
     "ms",
     "msec",

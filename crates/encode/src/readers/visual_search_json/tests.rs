@@ -1,4 +1,5 @@
 use super::*;
+use crate::Dropped;
 use crate::Space;
 use crate::readers::FORMATS;
 use crate::readers::recorder::{Recorder, read_text, shared_file};
@@ -119,7 +120,7 @@ fn errors_name_line_and_column_and_quote_nothing() {
         assert_eq!(error.line, Some(line), "{text}: {error}");
         assert!(error.column.is_some());
     }
-    // Depth is bounded, not the stack's business.
+    // Depth is bounded, so that the stack cannot overflow.
     assert!(read(&"[".repeat(100_000)).is_err());
 }
 

@@ -1,9 +1,9 @@
-//! The incremental encoder against two slow and simple readings of the rule.
+//! The incremental encoder against two slow and simple implementations of the rule.
 
 use super::*;
 use proptest::prelude::*;
 
-/// The paper's words, on the string of samples: remove short sequences, then downsize those that are left.
+/// The paper's rule on the string of samples: remove short sequences, then downsize the rest.
 fn on_strings(symbols: &[u16], n: usize) -> Vec<u16> {
     let kept: Vec<u16> = symbols
         .chunk_by(|a, b| a == b)

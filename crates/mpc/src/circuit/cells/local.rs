@@ -25,7 +25,7 @@ impl LocalCell {
     /// The cell for scores up to `largest_score` (for example the shorter length times the best substitution),
     /// substitutions up to `best_substitution` and this gap penalty.
     pub fn new(largest_score: u64, best_substitution: u64, gap: u64) -> Self {
-        // A gap that costs more than every score never pays off, however large it is.
+        // A gap that costs more than every score never pays off.
         let gap = gap.min(largest_score);
         let room = gap.saturating_mul(2);
         let width = bits_for(largest_score.saturating_add(room));

@@ -1,8 +1,9 @@
 //! One cell of a matrix of two strings as a circuit: an alignment, a warping, a distance between sets, or a recurrence plot.
 //!
-//! In alignments a wire's width depends on the costs and not on the lengths, except for the local cell: the others store differences of
-//! neighbours instead of the matrix itself (an idea of Hyyrö's and Myers' bit-parallel edit distance), or the matrix modulo
-//! a power of two. Warping has no such bound of differences, so its wires have the width of the result.
+//! In alignments a wire's width depends on the costs and not on the lengths, except for the local cell: the others
+//! store differences of neighbours instead of the matrix itself (an idea from Hyyrö's and Myers' bit-parallel edit
+//! distance), or the matrix modulo a power of two. Warping has no such bound of differences, so its wires have the
+//! width of the result.
 //!
 //! What a party sees of a cell is the same for all of them: the evaluator one label per wire and the tables, the garbler nothing. The
 //! circuit depends on what both agreed on and on the lengths, never on letters.
@@ -42,8 +43,8 @@ pub enum Counter {
     Diagonals,
 }
 
-/// The circuit of a cell: wires along the row, wires down the column, and as input what both letters give: a substitution cost,
-/// a distance, or a bit. Gates and widths are public; they follow from the agreed costs.
+/// The circuit of a cell: wires along the row, wires down the column, and, as input, a function of both letters: a
+/// substitution cost, a distance, or a bit. Gates and widths are public; they follow from the agreed costs.
 pub trait Cell {
     /// Wires from a cell to its right neighbour.
     fn across_wires(&self) -> usize;
@@ -70,8 +71,8 @@ pub trait Cell {
         &[]
     }
 
-    /// Replaces the incoming wires by the outgoing ones. The input is consumed. Behind the wires along the row there is one more for each
-    /// counter, for the bit that it counts.
+    /// Replaces the incoming wires by the outgoing ones. The input is consumed. The wires along the row are followed by
+    /// one more for each counter, for the bit that it counts.
     fn run<C: Circuit>(
         &self,
         circuit: &mut C,

@@ -23,7 +23,7 @@ use crate::circuit::{Bundle, Circuit};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecurrenceCell {
     lines: Lines,
-    /// The first is for all points; the others, as many as there are, for lines.
+    /// The first is for all points, the others for lines.
     counters: [Counter; MAX_COUNTERS],
     counted: usize,
 }

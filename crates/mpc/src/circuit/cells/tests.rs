@@ -145,9 +145,10 @@ proptest! {
         prop_assert_eq!(a.len() as u64 * deletion + b.len() as u64 * insertion - sum, expected);
     }
 
-    /// What an evaluator that changes its shares gets: no input makes more of a row than the largest number that fits its wires.
+    /// What an evaluator gets that changes its shares: no input makes a row contribute more than the largest number
+    /// that fits its wires.
     #[test]
-    fn whatever_the_inputs_are_a_row_counts_once(
+    fn a_row_counts_once_for_any_inputs(
         (rows, columns) in (1usize..9, 1usize..14), costs in 1u64..90, seed in any::<u64>(),
     ) {
         let largest_sum = |input: &dyn Fn(usize, usize) -> u64| {

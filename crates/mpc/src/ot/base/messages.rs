@@ -19,7 +19,8 @@ pub(super) fn send_points(
     Ok(channel.flush()?)
 }
 
-/// Receives a point, in both its forms. The neutral element is refused: with it keys would not depend on any secret.
+/// Receives a point, in both its forms. The neutral element is rejected: with it, keys would not depend on any
+/// secret.
 pub(super) fn receive_point(
     channel: &mut dyn Channel,
 ) -> Result<(CompressedRistretto, RistrettoPoint), MpcError> {

@@ -22,8 +22,8 @@
 //! them as it did elsewhere. (With a B for each transfer the computational problem would do.)
 //!
 //! # Malicious senders
-//! Rᵢ,₀ and Rᵢ,₁ are uniform and independent whatever the choice, so they hide it perfectly. A simulator that answers
-//! H knows the logarithms of both Sᵢ,ⱼ and with them both keys.
+//! Rᵢ,₀ and Rᵢ,₁ are uniform and independent for either choice, so they hide it perfectly. A simulator that answers H
+//! knows the logarithms of both Sᵢ,ⱼ and with them both keys.
 //!
 //! A malicious party can choose its own keys (that is what "endemic" means): a sender both, a receiver the one that
 //! it gets. [`super::correlated`] needs only that the receiver's other key is random to it.

@@ -1,4 +1,4 @@
-//! Keys agree, and nothing that is not a point is accepted.
+//! Keys agree, and only valid points are accepted.
 
 use super::*;
 use crate::error::{Misbehaviour, MpcError};
@@ -38,7 +38,7 @@ fn sender_receives(bytes: &[u8]) -> Result<BaseKeys<[Block; 2]>, MpcError> {
 }
 
 #[test]
-fn what_is_not_a_point_is_refused() {
+fn invalid_points_are_rejected() {
     let neutral = RistrettoPoint::identity().compress().to_bytes();
     for (bad, reason) in [
         ([0xff; 32], Misbehaviour::NotAPoint),
@@ -50,7 +50,7 @@ fn what_is_not_a_point_is_refused() {
         let refused = receive(&[false; COUNT], &mut rng(1), &mut right);
         assert_eq!(refused.err(), Some(MpcError::Peer(reason)));
 
-        // In every place of the receiver's message, the first and the second point of a pair alike.
+        // In every place of the receiver's message, for the first and the second point of a pair.
         let good = RistrettoPoint::mul_base(&random_scalar(&mut rng(5)));
         for place in [0, 1, 2, 2 * COUNT - 1] {
             let mut points = vec![good.compress().to_bytes(); 2 * COUNT];
@@ -100,7 +100,7 @@ fn the_two_points_do_not_show_the_choice() {
 }
 
 #[test]
-fn changed_bytes_are_other_points_or_none() {
+fn changed_bytes_decode_to_other_points_or_fail() {
     let points = [1, 2].map(|seed| RistrettoPoint::mul_base(&random_scalar(&mut rng(seed))));
     let pair = points.map(|point| point.compress().to_bytes()).concat();
     let honest = pair.repeat(COUNT);

@@ -154,7 +154,7 @@ fn guessing_bits_fails_as_often_as_it_must() {
 }
 
 #[test]
-fn other_leaves_than_the_committed_ones_are_refused() {
+fn leaves_that_differ_from_the_committed_ones_are_rejected() {
     // The receiver commits to trees other than those that it corrects.
     let (dealt, other) = (DealerOutput::new(1), DealerOutput::new(2));
     let hash = dealt.message.len() - 32;

@@ -23,7 +23,7 @@ impl Transcript {
         transcript
     }
 
-    /// The transcript of a worker, which has messages of its own.
+    /// The transcript of a worker, which has its own messages.
     pub(super) fn for_worker(&self, worker: Worker) -> Self {
         let mut transcript = self.clone();
         transcript.absorb(b"worker", &worker.number().to_le_bytes());

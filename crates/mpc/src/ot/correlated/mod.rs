@@ -21,7 +21,7 @@
 //! and Petrank (CRYPTO 2003). Traffic falls with k, AES work grows with 2^k/k; k = 4 sends 4 bytes per transfer for
 //! twice the AES of k = 1. The sums are computed as the streams are made, so streams take no memory.
 //!
-//! [`super::cot`] gives out the random choices u as they are, without the swap.
+//! [`super::cot`] returns the random choices u themselves, without the swap.
 //!
 //! # Malicious senders
 //! The sender sees each uᵢ only under the stream of the seed that it does not have, whatever Δ it chose. The sum of the
@@ -63,10 +63,10 @@
 //! receiver can exclude one value in 2ᵏ per worker, and so less than log₂(16/15)·32 ≈ 3 bits with k = 4 and 32 workers, or one bit with the
 //! eight workers of the engine `garbled`.
 //!
-//! **The labels are used as they are**, correlated by Δ, and the receiver can choose its t. What is built on them needs a hash
-//! that is circular correlation robust for such labels, with a tweak per use: garbling uses [`crate::hash`], whose bound
-//! holds for labels of the attacker's choice; [`super::random`] uses the same, and [`super::letters`] SHA-256 over
-//! labels, column and letter.
+//! **The labels are used directly**, correlated by Δ, and the receiver can choose its t. What is built on them needs a
+//! hash that is circular correlation robust for such labels, with a tweak per use: garbling uses [`crate::hash`], whose
+//! bound holds for labels of the attacker's choice; [`super::random`] uses the same, and [`super::letters`] SHA-256
+//! over labels, column and letter.
 //!
 //! Seeds are secret, so the sender's tree is stored by y ⊕ δ from the start: no address depends on Δ.
 
@@ -89,7 +89,7 @@ pub struct GroupBits(usize);
 impl GroupBits {
     /// The extension of Ishai, Kilian, Nissim and Petrank: 16 bytes per transfer, the least AES work.
     pub const ONE: Self = Self(1);
-    /// 8 bytes per transfer, as much AES work as with one.
+    /// 8 bytes per transfer, with the same AES work as one.
     pub const TWO: Self = Self(2);
     /// 4 bytes per transfer: what sessions use.
     pub const FOUR: Self = Self(4);

@@ -1,10 +1,10 @@
-//! Transfers that are made and checked, and not used yet; and how many to make next.
+//! Transfers that are checked but not used yet, and how many to make next.
 
 use super::MAX_BATCH;
 use crate::block::Block;
 use zeroize::Zeroizing;
 
-/// What the callers said they will use. Both sides say the same, so their batches are equal.
+/// What the callers have announced. Both sides announce the same, so their batches are equal.
 #[derive(Default)]
 pub(super) struct Demand {
     announced: usize,
@@ -24,8 +24,8 @@ impl Demand {
         Some(missing.min(MAX_BATCH).next_multiple_of(128))
     }
 
-    /// How to get transfers of which `wanted` are missing in a caller's list, and `left` exist. Counts those as used that
-    /// the step puts into the list.
+    /// How to get the `wanted` transfers that a caller's list still lacks, if `left` exist. Counts the transfers that
+    /// the step puts into the list as used.
     pub(super) fn next_step(&mut self, wanted: usize, left: usize) -> Step {
         let step = match self.next_batch(wanted, left) {
             Some(batch) if left == 0 && batch <= wanted => Step::InPlace(batch),

@@ -4,11 +4,11 @@
 //! all trees. The sender computes its own h_y, gets the one of the missing leaf from the sum, and compares. (This is
 //! the check of the puncturable function in SoftSpoken, with SHA-256 as the hash.)
 //!
-//! The hash fixes all h_y before the sender's offset plays a role, and each h_y fixes a leaf. A receiver that corrects
-//! a tree wrongly gives the sender other leaves for some values of the offset, and for these the check fails. So
-//! the check passes for a set of offsets that the receiver can know, and a receiver that leaves a share s of all
-//! offsets in the set is caught with probability 1 − s: it guesses, and a wrong guess ends the session. Where two or more
-//! values of a group are left, each leaf of the tree is known to the sender for one of them, so all leaves are fixed, and the
+//! The hash fixes all h_y before the sender's offset matters, and each h_y fixes a leaf. A receiver that corrects a
+//! tree wrongly gives the sender other leaves for some values of the offset, and for these the check fails. So the
+//! check passes for a set of offsets that the receiver can know, and a receiver that leaves a share s of all offsets in
+//! the set is caught with probability 1 − s: it guesses, and a wrong guess ends the session. Where two or more values
+//! of a group are left, each leaf of the tree is known to the sender for one of them, so all leaves are fixed, and the
 //! receiver goes on like one with these leaves. Where one value is left, it has guessed the group.
 //!
 //! The sender learns h of the missing leaf, a random value: the leaf itself appears in no other hash.
@@ -56,7 +56,7 @@ impl SeedCheck {
         }
     }
 
-    /// Adds a tree of which all leaves are known. Returns the sum that the other side needs.
+    /// Adds a tree whose leaves are all known. Returns the sum that the other side needs.
     pub(super) fn add_whole(&mut self, tree: usize, leaves: &[Block]) -> LeafHash {
         let leaves = leaves.iter().enumerate();
         let hashes = leaves.map(|(number, leaf)| hash_leaf(tree, number, *leaf));
@@ -84,7 +84,7 @@ impl SeedCheck {
         // From places to numbers: for every bit of `missing` that is set, all pairs that differ in that bit are swapped.
         for level in 0..hashes.len().ilog2() {
             let distance = 1 << level;
-            // Hidden from the compiler, which would make a branch of a condition that is the same for the whole loop.
+            // Hidden from the compiler, which would turn a condition that is constant over the loop into a branch.
             let bit = std::hint::black_box((missing >> level) as u64 & 1);
             let swap = Block::from_words([bit.wrapping_neg(); 2]);
             for pair in hashes.chunks_exact_mut(2 * distance) {

@@ -183,7 +183,7 @@ impl Sender {
             {
                 rows.fill(Block::ZERO);
                 for row in rows.chunks_exact_mut(width) {
-                    // Hidden from the compiler, which could make a branch of a bit that is the same for the whole row.
+                    // Hidden from the compiler, which could turn a bit that is constant over the row into a branch.
                     let bit = std::hint::black_box(*offset as u64 & 1);
                     let mask = Block::from_words([bit.wrapping_neg(); 2]);
                     *offset >>= 1;

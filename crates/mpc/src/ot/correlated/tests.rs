@@ -1,4 +1,4 @@
-//! Labels differ by the offset exactly where the bit is set, and the bytes are those that are documented.
+//! Labels differ by the offset exactly where the bit is set, and the traffic is as documented.
 
 use super::messages::{seed_bytes, transfer_bytes};
 use super::*;

@@ -1,4 +1,4 @@
-//! Looking up substitution costs without gates.
+//! Looks up substitution costs without gates.
 //!
 //! ```text
 //! sender (a table of costs for each of its rows)          receiver (a key for its column's letter)
@@ -12,8 +12,8 @@
 //!
 //! The pad of an entry is AES under the letter's key (see [`super::letters`]: one hash over all bit labels, letter
 //! and column) of a block that encodes column, letter, comparison, strip and place. No two blocks of a session are
-//! equal, whatever the key: pads never repeat, and a guessed key can be checked against one entry only. The receiver
-//! sees its entry, which r makes uniform, and entries under keys that it does not have.
+//! equal, even under different keys: pads never repeat, and a guessed key can be checked against one entry only. The
+//! receiver sees its entry, which r makes uniform, and entries under keys that it does not have.
 
 pub mod messages;
 mod receiver;

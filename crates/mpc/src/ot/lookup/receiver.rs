@@ -9,7 +9,8 @@ use crate::ot::letters::ReceivedLetters;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-/// Reads the message of one column and returns the receiver's share of its costs. The whole message is read whatever the letter.
+/// Reads the message of one column and returns the receiver's share of its costs. The whole message is read for every
+/// letter.
 pub fn read_column(
     kernel: Kernel,
     rows: usize,

@@ -19,7 +19,7 @@ pub(in crate::engines) enum Circuit {
     Recurrence(RecurrenceCell),
 }
 
-/// Evaluates an expression with the cell of a circuit, whichever it is.
+/// Evaluates an expression with the cell of any kind of circuit.
 macro_rules! with_cell {
     ($circuit:expr, $cell:ident => $value:expr) => {
         match $circuit {

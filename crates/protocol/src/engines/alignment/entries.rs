@@ -1,4 +1,4 @@
-//! What pairs of an alphabet's letters give – costs, scores, distances, points – as inputs of matrix cells.
+//! The values of pairs of letters – costs, scores, distances, points – as inputs of matrix cells.
 
 use super::scoring::{Circuit, Scoring};
 use subtle::{Choice, ConditionallySelectable};

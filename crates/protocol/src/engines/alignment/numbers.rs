@@ -1,4 +1,4 @@
-//! From the number of a matrix to the raw result, and what is known of both beforehand.
+//! From the number of a matrix to the raw result, and what is known about both in advance.
 
 use super::length_terms::{LengthTerms, Test};
 use super::scoring::{Kind, Longest, MOST_LETTERS, Scoring, shape};
@@ -80,8 +80,8 @@ impl Scoring {
         i64::try_from(value * i128::from(self.divisor)).ok()
     }
 
-    /// The raw result as a linear function of the number of a matrix: a constant, and what the number is multiplied with. With hidden
-    /// lengths the number has been settled.
+    /// The raw result as a linear function of the number of a matrix: a constant, and the factor of the number. With
+    /// hidden lengths the number has been settled.
     pub(crate) fn linear(&self, rows: u32, columns: u32) -> Result<[i64; 2], ProtocolError> {
         let (rows, columns) = (i128::from(rows), i128::from(columns));
         let (constant, factor) = match (self.padding, self.kind) {
@@ -103,7 +103,7 @@ impl Scoring {
         Ok([scaled(constant)?, scaled(factor)?])
     }
 
-    /// Bits of the number of a matrix of this shape, if nothing of it is cut off.
+    /// All bits of the number of a matrix of this shape.
     pub(crate) fn whole_bits(&self, rows: u32, columns: u32) -> usize {
         if let Some(largest) = self.distances.iter().max() {
             return bits_for(*largest);
@@ -141,7 +141,8 @@ impl Scoring {
         }
     }
 
-    /// How what the two sides know alone enters the result: hidden lengths, on which only global alignments depend, or durations.
+    /// How values that only one side knows enter the result: hidden lengths, on which only global alignments depend, or
+    /// durations.
     pub(in crate::engines) fn length_terms(&self) -> Option<LengthTerms> {
         if let Kind::Reward { largest } = self.kind {
             let length = self.padding.map_or(MOST_LETTERS, |padding| padding.length);
@@ -274,7 +275,8 @@ impl Scoring {
         i64::try_from(value * i128::from(self.divisor)).ok()
     }
 
-    /// About how many AND gates a pair needs besides those of its matrix cells, where these are many.
+    /// About how many AND gates a pair needs in addition to those of its matrix cells, if these are
+    /// many.
     pub(in crate::engines) fn gates_per_pair(&self, rows: u32, columns: u32) -> u64 {
         let borders = u64::from(rows) + u64::from(columns);
         match self.kind {
@@ -298,13 +300,14 @@ impl Scoring {
         }
     }
 
-    /// How much an output can say about a scanpath, whatever the other side does and however long its scanpaths are.
+    /// How much an output can say about a scanpath, for any behaviour of the other side and any length of its
+    /// scanpaths.
     pub(in crate::engines) fn answer_size(&self) -> AnswerSize {
         if let Some(padding) = self.padding {
             return AnswerSize::Bits(self.opened_bits(padding.length, padding.length));
         }
         match self.kind {
-            // Letters of the longer scanpath that are inserted are known beforehand.
+            // How many letters of the longer scanpath are inserted is known in advance.
             Kind::Unit => AnswerSize::BitsOf(1),
             Kind::Clipped => AnswerSize::BitsOf(2),
             Kind::Difference { insert, delete } => AnswerSize::BitsOf(insert + delete),

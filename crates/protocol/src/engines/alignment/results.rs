@@ -40,14 +40,14 @@ pub(in crate::engines) fn decode(
         let Some(settled) = scoring.settled(output) else {
             return Ok(None);
         };
-        let reading = job.comparison.model().read_without_lengths(settled)?;
-        return Ok(Some(reading.into()));
+        let pair_score = job.comparison.model().read_without_lengths(settled)?;
+        return Ok(Some(pair_score.into()));
     }
     let Some(raw) = scoring.raw(output, rows, columns) else {
         return Ok(None);
     };
-    let reading = job.comparison.read(raw, rows as usize, columns as usize)?;
-    Ok(Some(reading.into()))
+    let pair_score = job.comparison.read(raw, rows as usize, columns as usize)?;
+    Ok(Some(pair_score.into()))
 }
 
 /// The test of a number that decides the threshold, for a pair with these lengths.
@@ -72,7 +72,8 @@ pub(in crate::engines) struct Results<'a> {
     observer: &'a dyn Observer,
     /// `None` if the scores are hidden from this side.
     answers: Option<Vec<Option<Answer>>>,
-    /// Whether an output was not a possible result. Reported at the end: an earlier end would tell the other side.
+    /// Whether an output was not a possible result. Reported at the end, because stopping early would tell the
+    /// other side.
     out_of_range: bool,
 }
 
@@ -95,8 +96,8 @@ impl<'a> Results<'a> {
             let (rows, columns) = lengths(pair);
             if scoring.follows_from_lengths(rows, columns) {
                 let raw = scoring.empty_matrix_result(rows, columns)?;
-                let reading = job.comparison.read(raw, rows as usize, columns as usize)?;
-                results.store(pair, job.answer(reading));
+                let pair_score = job.comparison.read(raw, rows as usize, columns as usize)?;
+                results.store(pair, job.answer(pair_score));
             }
         }
         Ok(results)

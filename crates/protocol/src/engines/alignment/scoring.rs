@@ -176,7 +176,7 @@ impl Scoring {
                     RecurrenceOutputs::new(&outputs, model.line as usize, undefined_is_zero);
                 (Kind::Recurrence(outputs), 1)
             }
-            // Refused before anything is computed: `Engine::can_compute`.
+            // Rejected before anything is computed: `Engine::can_compute`.
             Model::Clear => (Kind::Unit, 1),
         };
         Self {
@@ -335,7 +335,7 @@ fn output_of(output: &CrqaOutput) -> RecurrenceOutput {
         CrqaOutput::LamRows => RecurrenceOutput::Rows,
         CrqaOutput::LamColumns => RecurrenceOutput::Columns,
         CrqaOutput::Corm => RecurrenceOutput::Centre,
-        // Refused before anything is computed: `Engine::can_compute`.
+        // Rejected before anything is computed: `Engine::can_compute`.
         CrqaOutput::Line(_) => RecurrenceOutput::Points,
     }
 }

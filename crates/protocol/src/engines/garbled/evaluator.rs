@@ -1,7 +1,6 @@
 //! The evaluator (the joining side): it never reveals a letter.
 
 use super::Partitioning;
-use super::hello::negotiate;
 use super::outputs::{bits_of, reduce_to_output, settle};
 use super::schedule::{Portion, Schedule, Stage};
 use super::workers::{evaluator_channels, stage_result};
@@ -41,20 +40,8 @@ pub(super) fn join_with(
     partitioning: Partitioning,
     rng: &mut impl CryptoRng,
 ) -> Result<Vec<Answer>, ProtocolError> {
-    let negotiated = negotiate(job, channel, partitioning.workers)?;
-    let schedule = Schedule::new(
-        job,
-        negotiated.own,
-        negotiated.theirs,
-        negotiated.workers,
-        partitioning.sizes,
-    )?;
-    let results = Mutex::new(Results::new(
-        job,
-        &schedule.scoring,
-        |pair| schedule.lengths(job, pair),
-        observer,
-    )?);
+    let (workers, schedule) = Schedule::negotiate(job, channel, partitioning)?;
+    let results = Mutex::new(schedule.results(job, observer)?);
     for stage in &schedule.stages {
         let session = timed(observer, || {
             Ok(EvaluatorSession::start(Kernel::best(), rng, &mut channel)?)
@@ -73,7 +60,7 @@ pub(super) fn join_with(
             results: &results,
             observer,
         };
-        let count = negotiated.workers.min(stage.portions.len());
+        let count = workers.min(stage.portions.len());
         if count == 1 {
             evaluator.evaluate_all(stage.portions.iter(), &mut sessions[0], &mut channel)?;
             continue;

@@ -1,7 +1,6 @@
-//! The garbler (the host): it learns the lengths of scanpaths, and the scores that are for it, and nothing else.
+//! The garbler (the host): it learns the lengths of scanpaths and the scores revealed to it, and nothing else.
 
 use super::Partitioning;
-use super::hello::negotiate;
 use super::outputs::{bits_of, reduce_to_output, settle};
 use super::schedule::{Portion, Schedule};
 use super::workers::{garbler_channels, stage_result};
@@ -42,22 +41,10 @@ pub(super) fn host_with(
     partitioning: Partitioning,
     rng: &mut impl CryptoRng,
 ) -> Result<Vec<Answer>, ProtocolError> {
-    let negotiated = negotiate(job, channel, partitioning.workers)?;
-    let schedule = Schedule::new(
-        job,
-        negotiated.own,
-        negotiated.theirs,
-        negotiated.workers,
-        partitioning.sizes,
-    )?;
-    let results = Mutex::new(Results::new(
-        job,
-        &schedule.scoring,
-        |pair| schedule.lengths(job, pair),
-        observer,
-    )?);
+    let (workers, schedule) = Schedule::negotiate(job, channel, partitioning)?;
+    let results = Mutex::new(schedule.results(job, observer)?);
     for stage in &schedule.stages {
-        // A new offset for every stage: what the other side may have guessed about the last one is of no use.
+        // A new offset for every stage: whatever the other side has guessed about the last one is useless.
         let session = timed(observer, || {
             Ok(GarblerSession::start(Kernel::best(), rng, &mut channel)?)
         })?;
@@ -75,7 +62,7 @@ pub(super) fn host_with(
             results: &results,
             observer,
         };
-        let count = negotiated.workers.min(stage.portions.len());
+        let count = workers.min(stage.portions.len());
         if count == 1 {
             garbler.garble_all(stage.portions.iter(), &mut sessions[0], &mut channel)?;
             continue;

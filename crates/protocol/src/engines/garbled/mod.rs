@@ -78,8 +78,8 @@
 //! - rounds: one for each span of about 8,192/w matrix cells. Columns and transfers run ahead of the tables, so a round
 //!   trip passes for every third span; a portion (64 megabytes of tables) takes two more (`costs.rs`);
 //! - memory: O(m + n) for the comparisons that are swept together, and keys for 2¹⁸ of the evaluator's letters at a
-//!   time, or for one longer scanpath: `memory` is the formula. Whatever a session allows, a job that needs more than two
-//!   gigabytes for one scanpath is refused.
+//!   time, or for one longer scanpath: `memory` is the formula. A job that needs more than two gigabytes for one
+//!   scanpath is always refused.
 //!
 //! # Cores
 //! Comparisons run on up to eight workers, one thread each on both sides (`workers/`); the smaller of the two offers
@@ -162,7 +162,8 @@ pub fn and_gates_per_cell(comparison: &Comparison, length: usize) -> u64 {
     scoring.circuit(Longest::of(length, length)).and_gates()
 }
 
-/// How many bits the output of a pair has where scores are revealed. Nobody learns more of the pair, whatever it does.
+/// How many bits the output of a pair has if scores are revealed. No party can learn more about the pair, even if it
+/// cheats.
 pub(crate) fn answer_size(comparison: &Comparison, pad_to: Option<u32>) -> AnswerSize {
     Scoring::new(comparison.model(), comparison.alphabet().size(), pad_to).answer_size()
 }

@@ -62,7 +62,7 @@ pub(super) fn reduce_to_output<P: Party>(
         return Ok(entries(party, channel, distances, &numbers, width)?);
     }
     let Reveal::Threshold(threshold) = job.reveal else {
-        // With hidden lengths all pairs look alike, and so do their outputs.
+        // With hidden lengths all pairs, and so their outputs, look the same.
         for (number, member) in numbers.iter_mut().zip(members) {
             let (rows, columns) = schedule.lengths(job, member.pair);
             let scoring = &schedule.scoring;

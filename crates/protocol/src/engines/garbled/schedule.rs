@@ -1,9 +1,11 @@
 //! In which portions the pairs are compared. Both sides compute the same schedule from the lengths.
 
-use crate::engines::alignment::results::{Opened, decode};
+use super::Partitioning;
+use super::hello::negotiate;
+use crate::engines::alignment::results::{Opened, Results, decode};
 use crate::engines::alignment::scoring::{Circuit, Longest, MOST_LETTERS, Scoring};
 use crate::engines::opening::open;
-use crate::{Job, JobError, Misbehaviour, ProtocolError, Role};
+use crate::{Job, JobError, Misbehaviour, Observer, ProtocolError, Role};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use veilpath_channel::Channel;
@@ -13,9 +15,9 @@ use veilpath_channel::Channel;
 pub(super) struct Sizes {
     /// AND gates after which the scores so far are revealed.
     pub(super) portion_gates: u64,
-    /// AND gates that are worth a portion of their own, if several workers wait for work.
+    /// AND gates that are worth a separate portion, if several workers wait for work.
     pub(super) least_gates: u64,
-    /// Pairs after which the scores so far are revealed, however short they are.
+    /// Pairs of any length after which the scores so far are revealed.
     pub(super) portion_pairs: usize,
     /// The evaluator's letters that have keys at the same time: they take some hundred bytes each.
     pub(super) letters: u64,
@@ -93,6 +95,29 @@ pub(super) struct Member {
 }
 
 impl Schedule {
+    /// Exchanges the first messages. Returns the number of workers that both sides use, and the schedule.
+    pub(super) fn negotiate(
+        job: &Job<'_>,
+        channel: &mut dyn Channel,
+        partitioning: Partitioning,
+    ) -> Result<(usize, Self), ProtocolError> {
+        let negotiated = negotiate(job, channel, partitioning.workers)?;
+        let workers = negotiated.workers;
+        let (own, theirs) = (negotiated.own, negotiated.theirs);
+        let schedule = Self::new(job, own, theirs, workers, partitioning.sizes)?;
+        Ok((workers, schedule))
+    }
+
+    /// The answers so far: those that follow from the lengths.
+    pub(super) fn results<'o>(
+        &self,
+        job: &Job<'_>,
+        observer: &'o dyn Observer,
+    ) -> Result<Results<'o>, ProtocolError> {
+        let lengths = |pair| self.lengths(job, pair);
+        Results::new(job, &self.scoring, lengths, observer)
+    }
+
     /// The schedule for scanpaths of these lengths, which are the padded ones if lengths are hidden.
     pub(super) fn new(
         job: &Job<'_>,
@@ -262,7 +287,7 @@ impl Schedule {
         })
     }
 
-    /// The comparisons of a portion, which starts: the next messages depend on their letters.
+    /// Starts a portion and returns its comparisons: the next messages depend on their letters.
     pub(super) fn start(
         &self,
         job: &Job<'_>,

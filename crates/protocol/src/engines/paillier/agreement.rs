@@ -124,23 +124,23 @@ impl Agreement {
     }
 
     /// The readings that follow from the lengths: those of empty scanpaths. `None` for all others.
-    pub(super) fn known_readings(
+    pub(super) fn known_scores(
         &self,
         job: &Job<'_>,
         observer: &dyn Observer,
     ) -> Result<Vec<Option<PairScore>>, ProtocolError> {
-        let mut readings = vec![None; job.pairs.len()];
-        for (pair, reading) in readings.iter_mut().enumerate() {
+        let mut pair_scores = vec![None; job.pairs.len()];
+        for (pair, pair_score) in pair_scores.iter_mut().enumerate() {
             let (m, n) = self.lengths(job, pair);
             if m == 0 || n == 0 {
                 let known = self.read(job, pair, self.recurrence.empty_matrix_result(m, n))?;
                 if job.learns_pairs(job.role) {
                     observer.scored(pair, known.into());
                 }
-                *reading = Some(known);
+                *pair_score = Some(known);
             }
         }
-        Ok(readings)
+        Ok(pair_scores)
     }
 
     /// The user's numbers for a raw result.
@@ -159,18 +159,18 @@ impl Agreement {
 /// key holder's view of them is within statistical distance 2⁻⁴⁰ of uniform.
 pub(super) const MASK_BITS: u32 = 126;
 
-/// A placeholder for a result of which each side has only a share.
-pub(super) const UNREAD: PairScore = PairScore::new(0.0, None);
+/// A placeholder for a result that is shared between the sides.
+pub(super) const SHARED_RESULT: PairScore = PairScore::new(0.0, None);
 
 /// All readings, once every pair has one.
 pub(super) fn complete(
     job: &Job<'_>,
-    readings: Vec<Option<PairScore>>,
+    pair_scores: Vec<Option<PairScore>>,
 ) -> Result<Vec<PairScore>, ProtocolError> {
     if !job.learns_pairs(job.role) {
         return Ok(Vec::new());
     }
-    readings
+    pair_scores
         .into_iter()
         .collect::<Option<_>>()
         .ok_or(ProtocolError::Internal("a comparison was left out"))

@@ -44,7 +44,7 @@ pub(super) enum StepMask {
     /// The paper's, one for all candidates.
     Shared(Mask),
     /// The hardened variant's, one for each difference.
-    Apart(Multipliers),
+    Hardened(Multipliers),
 }
 
 /// What step 6 needs once the key holder has answered.
@@ -52,7 +52,7 @@ pub(super) enum Pending {
     /// After the paper's masks.
     Shared(Unmasking),
     /// After the hardened variant's.
-    Apart { target: Target, pads: Pads },
+    Hardened { target: Target, pads: Pads },
 }
 
 /// What undoes the paper's mask.
@@ -83,7 +83,7 @@ impl Context<'_> {
     /// Steps 1 to 4 for some cells: the bytes for the key holder, and what step 6 will need.
     pub(super) fn mask(&self, steps: Vec<Step>) -> Result<(Vec<u8>, Vec<Pending>), ProtocolError> {
         if let Some(shape) = &self.agreement.hardened {
-            return self.mask_apart(shape, steps);
+            return self.mask_hardened(shape, steps);
         }
         let (mut targets, mut inputs, mut masks) = (Vec::new(), Vec::new(), Vec::new());
         for step in steps {
@@ -187,7 +187,7 @@ impl Context<'_> {
         Ok(self.public.scalar_mul_batch(&powers)?)
     }
 
-    /// Steps 2 to 4: every masked candidate `a·x − t·T + b` in its slot, each ciphertext under randomness of its own.
+    /// Steps 2 to 4: every masked candidate `a·x − t·T + b` in its slot, each ciphertext under fresh randomness.
     fn pack(&self, masked: &[Masked]) -> Result<Vec<u8>, ProtocolError> {
         let layout = &self.agreement.layout;
         let groups: Vec<&[Masked]> = masked.chunks(layout.cells).collect();
@@ -216,14 +216,23 @@ impl Context<'_> {
             let sums = self
                 .public
                 .weighted_sums(&layout.shape(ciphertext), &rows)?;
-            let offsets = self.public.encrypt_batch(
-                &offsets.iter().collect::<Vec<_>>(),
-                self.randomness.draw(offsets.len())?,
-            )?;
-            let pairs: Vec<_> = sums.iter().zip(&offsets).collect();
-            packed.push(self.public.add_batch(&pairs)?);
+            packed.push(self.add_offsets(&sums, &offsets)?);
         }
         self.in_groups(&packed, groups.len())
+    }
+
+    /// Adds an offset to each sum, which gives it fresh randomness.
+    pub(super) fn add_offsets(
+        &self,
+        sums: &[Ciphertext],
+        offsets: &[Plaintext],
+    ) -> Result<Vec<Ciphertext>, ProtocolError> {
+        let offsets = self.public.encrypt_batch(
+            &offsets.iter().collect::<Vec<_>>(),
+            self.randomness.draw(offsets.len())?,
+        )?;
+        let pairs: Vec<_> = sums.iter().zip(&offsets).collect();
+        Ok(self.public.add_batch(&pairs)?)
     }
 
     /// The bytes of the groups, where `packed` has for each place in a group the ciphertexts of all.
@@ -248,13 +257,13 @@ impl Context<'_> {
         pending: Vec<Pending>,
     ) -> Result<Vec<(Target, Ciphertext)>, ProtocolError> {
         if let Some(shape) = &self.agreement.hardened {
-            return self.correct_apart(shape, minima, pending);
+            return self.correct_hardened(shape, minima, pending);
         }
         let pending: Vec<Unmasking> = pending
             .into_iter()
             .map(|pending| match pending {
                 Pending::Shared(unmasking) => Ok(unmasking),
-                Pending::Apart { .. } => Err(OTHER_MASK),
+                Pending::Hardened { .. } => Err(OTHER_MASK),
             })
             .collect::<Result<_, _>>()?;
         let encodings = split(minima, self.agreement.key_size());
@@ -283,4 +292,4 @@ impl Context<'_> {
 }
 
 /// All steps of a run have the same kind of mask.
-const OTHER_MASK: ProtocolError = ProtocolError::Internal("a mask of the other variant");
+pub(super) const OTHER_MASK: ProtocolError = ProtocolError::Internal("a mask of the other variant");

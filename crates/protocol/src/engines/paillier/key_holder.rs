@@ -1,8 +1,8 @@
 //! The key holder (the host; Alice in the paper): it has the secret key, encrypts its substitution costs, and returns
-//! minima without knowing of which cell.
+//! minima without knowing which cell they belong to.
 
 use super::PaillierOptions;
-use super::agreement::{Agreement, MASK_BITS, UNREAD, complete};
+use super::agreement::{Agreement, MASK_BITS, SHARED_RESULT, complete};
 use super::messages::{self, Header, receive_ciphertexts, split};
 use super::tap::Tap;
 use super::workers::{LANES, Randomness, on_all_cores, piece_length, pieces};
@@ -43,12 +43,12 @@ pub(super) fn host_tapped(
     let theirs = receive_lengths(channel, job)?;
     send_lengths(channel, &own)?;
     let agreement = Agreement::new(job, options, theirs)?;
-    let mut readings = agreement.known_readings(job, observer)?;
+    let mut pair_scores = agreement.known_scores(job, observer)?;
     if !agreement.open.is_empty() {
         let key_holder = KeyHolder::setup(job, agreement, channel, observer, tap)?;
-        key_holder.serve(channel, &mut readings)?;
+        key_holder.serve(channel, &mut pair_scores)?;
     }
-    complete(job, readings)
+    complete(job, pair_scores)
 }
 
 struct KeyHolder<'a> {
@@ -57,9 +57,9 @@ struct KeyHolder<'a> {
     observer: &'a dyn Observer,
     key: Arc<SecretKey>,
     randomness: Randomness,
-    /// Whether a masked value was out of range. Only the end of the run may show it: whether a number that the matrix owner made
-    /// of encrypted costs is in range depends on this side's letters, and until the end it can leave without having
-    /// opened, and been charged for, a single pair.
+    /// Whether a masked value was out of range. Only the end of the run may show it: whether a number that the matrix
+    /// owner computed from encrypted costs is in range depends on this side's letters, and until the end it can leave
+    /// without having opened, and been charged for, a single pair.
     out_of_range: AtomicBool,
     tap: &'a dyn Tap,
 }
@@ -87,7 +87,7 @@ impl<'a> KeyHolder<'a> {
         messages::send_key(channel, key.public_key())?;
         let costs = agreement.rows().saturating_mul(agreement.letters.into());
         let answers = agreement.steps.saturating_mul(agreement.replies() as u64);
-        let randomness = Randomness::of_key_holder(&key, answers.saturating_add(costs))?;
+        let randomness = Randomness::for_key_holder(&key, answers.saturating_add(costs))?;
         Ok(Self {
             job,
             agreement,
@@ -107,7 +107,7 @@ impl<'a> KeyHolder<'a> {
     fn serve(
         &self,
         channel: &mut dyn Channel,
-        readings: &mut [Option<PairScore>],
+        pair_scores: &mut [Option<PairScore>],
     ) -> Result<(), ProtocolError> {
         let mut open = self.agreement.open.len();
         let mut rows = Rows::new(&self.agreement, self.job);
@@ -124,19 +124,19 @@ impl<'a> KeyHolder<'a> {
             let masked = receive_ciphertexts(channel, masked, self.agreement.key_size())?;
             self.tap
                 .request(&self.agreement, &self.key, &masked, header.steps as usize)?;
-            let results = self.receive_results(channel, header.results, readings)?;
+            let results = self.receive_results(channel, header.results, pair_scores)?;
             for piece in self.minima(&masked, header.steps as usize)? {
                 channel.send(&piece)?;
             }
             for &(pair, raw) in &results {
                 let Some(raw) = raw else {
-                    readings[pair] = Some(UNREAD);
+                    pair_scores[pair] = Some(SHARED_RESULT);
                     continue;
                 };
                 messages::send_u64(channel, raw.unsigned_abs())?;
-                let reading = self.agreement.read(self.job, pair, raw)?;
-                readings[pair] = Some(reading);
-                self.observer.scored(pair, reading.into());
+                let pair_score = self.agreement.read(self.job, pair, raw)?;
+                pair_scores[pair] = Some(pair_score);
+                self.observer.scored(pair, pair_score.into());
             }
             open = open.saturating_sub(results.len());
             self.substitution_costs(channel, &mut rows, header.rows)?;
@@ -211,14 +211,14 @@ impl<'a> KeyHolder<'a> {
         })
     }
 
-    /// Final result: the key holder decrypts E(M(m, n)), once per comparison, and only accepts a value that scanpaths of these
-    /// lengths can have. The comparison is charged before: its result, or that it was refused, is the first thing about
-    /// this side's letters that the matrix owner can read.
+    /// Final result: the key holder decrypts E(M(m, n)), once per comparison, and only accepts a value that scanpaths
+    /// of these lengths can have. The comparison is charged first: its result, or the fact that it was rejected, is the
+    /// first thing about this side's letters that the matrix owner can read.
     fn receive_results(
         &self,
         channel: &mut dyn Channel,
         count: u32,
-        readings: &[Option<PairScore>],
+        pair_scores: &[Option<PairScore>],
     ) -> Result<Vec<(usize, Option<i64>)>, ProtocolError> {
         let mut pairs: Vec<usize> = Vec::new();
         let mut bytes = Vec::new();
@@ -226,7 +226,7 @@ impl<'a> KeyHolder<'a> {
             let pair = messages::receive_u64(channel)?;
             let pair = usize::try_from(pair)
                 .ok()
-                .filter(|pair| readings.get(*pair) == Some(&None) && !pairs.contains(pair))
+                .filter(|pair| pair_scores.get(*pair) == Some(&None) && !pairs.contains(pair))
                 .ok_or(ProtocolError::PeerMisbehaved(Misbehaviour::PairNotOpen))?;
             pairs.push(pair);
             bytes.extend(receive_ciphertexts(channel, 1, self.agreement.key_size())?);
@@ -301,7 +301,7 @@ pub(super) fn open_groups(
     Ok((values, in_range))
 }
 
-/// The bytes of encrypted numbers, each with randomness of its own.
+/// The bytes of encrypted numbers, each with fresh randomness.
 pub(super) fn encrypt(
     public: &PublicKey,
     randomness: &Randomness,

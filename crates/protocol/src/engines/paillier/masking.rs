@@ -23,8 +23,8 @@
 //! 2⁻⁴¹**, whatever its size. Both sides know S from the lengths. The largest session (2²⁸ letters on each side, so at most
 //! 2⁵⁶ cells and 2⁵⁷ sets) has σ = 97 and values of bx + 164 bits, which fit every key.
 //!
-//! r₁ and r₂ have no part in this. ρ₁·ρ₂ hides how large the differences are only roughly, whatever its length: a uniform
-//! number is most likely close to the end of its range. 32 bits each leave room for as many cells in a ciphertext as 40 bits
+//! r₁ and r₂ do not matter here. ρ₁·ρ₂ of any length hides the size of the differences only roughly: a uniform number
+//! is most likely close to the end of its range. 32 bits each leave room for as many cells in a ciphertext as 40 bits
 //! did with σ = 40.
 
 use super::order::{Order, permutation};
@@ -38,7 +38,8 @@ use zeroize::Zeroizing;
 const RHO_1_BITS: u32 = 32;
 /// Bits of ρ₂.
 const RHO_2_BITS: u32 = 32;
-/// What additive masks hide in a whole session is hidden up to two to minus this.
+/// Additive masks hide values up to a statistical distance of 2 to the minus this, for a whole
+/// session.
 const STATISTICAL_BITS: u32 = 40;
 
 /// The declared length of `a`.
@@ -178,7 +179,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// As many whole cells in a ciphertext as fit; if not even one fits, or without packing, a cell takes several.
+    /// As many whole cells in a ciphertext as fit; if none fits, or without packing, a cell takes several.
     pub(super) fn new(
         size: KeySize,
         ranges: &Ranges,

@@ -16,7 +16,7 @@ pub(super) struct Matrix {
     known: HashMap<Cell, Known>,
     cells_left: u64,
     /// In a local alignment: values whose minimum is still to be found.
-    contest: Option<MinimumSearch>,
+    search: Option<MinimumSearch>,
 }
 
 struct Known {
@@ -37,15 +37,20 @@ struct MinimumSearch {
 pub(super) struct Progress {
     /// Cells that became candidates.
     pub(super) cells: Vec<Cell>,
-    /// A round of the contest that is ready. A short one is filled with values that represent score 0.
+    /// A round of the search that is ready. A short one is filled with values that represent score 0.
     pub(super) round: Option<Vec<Ciphertext>>,
     /// The result of the comparison.
     pub(super) result: Option<Ciphertext>,
 }
 
 impl Matrix {
-    /// Initialization ii: a matrix of which only the border is known. `contest` is the width of its rounds.
-    pub(super) fn new(host: usize, (rows, columns): (u32, u32), contest: Option<usize>) -> Self {
+    /// Initialization ii: a matrix with only its border known. `round_width` is the number of values in a
+    /// round of the search for the minimum.
+    pub(super) fn new(
+        host: usize,
+        (rows, columns): (u32, u32),
+        round_width: Option<usize>,
+    ) -> Self {
         Self {
             host,
             rows,
@@ -53,7 +58,7 @@ impl Matrix {
             stairs: Staircase::new(rows, columns),
             known: HashMap::new(),
             cells_left: u64::from(rows) * u64::from(columns),
-            contest: contest.map(|width| MinimumSearch {
+            search: round_width.map(|width| MinimumSearch {
                 width,
                 waiting: Vec::new(),
                 rounds_out: 0,
@@ -83,13 +88,13 @@ impl Matrix {
         };
         let (below, right) = (row < self.rows, column < self.columns);
         let uses = u8::from(below) + u8::from(right) + u8::from(below && right);
-        match &mut self.contest {
+        match &mut self.search {
             None if uses == 0 => {
                 progress.result = Some(value);
                 return progress;
             }
             None => {}
-            Some(contest) => contest.enter(value.clone(), self.cells_left, &mut progress),
+            Some(search) => search.enter(value.clone(), self.cells_left, &mut progress),
         }
         if uses > 0 {
             self.known.insert(cell, Known { value, uses });
@@ -100,9 +105,9 @@ impl Matrix {
     /// The least value of a round is known.
     pub(super) fn finish_round(&mut self, least: Ciphertext) -> Progress {
         let mut progress = Progress::default();
-        if let Some(contest) = &mut self.contest {
-            contest.rounds_out -= 1;
-            contest.enter(least, self.cells_left, &mut progress);
+        if let Some(search) = &mut self.search {
+            search.rounds_out -= 1;
+            search.enter(least, self.cells_left, &mut progress);
         }
         progress
     }

@@ -8,7 +8,7 @@ pub(super) mod window;
 pub(super) use requests::{MAX_OUTSTANDING, WINDOW_BYTES};
 
 use super::PaillierOptions;
-use super::agreement::{Agreement, UNREAD, complete};
+use super::agreement::{Agreement, SHARED_RESULT, complete};
 use super::cell::{Context, Inputs, Pending, Step, StepMask, Target};
 use super::hardened::Multipliers;
 use super::masking::Mask;
@@ -63,9 +63,9 @@ pub(super) fn join_tapped<R: CryptoRng>(
     send_lengths(channel, &own_lengths(job)?)?;
     let theirs = receive_lengths(channel, job)?;
     let agreement = Agreement::new(job, options, theirs)?;
-    let readings = agreement.known_readings(job, observer)?;
+    let pair_scores = agreement.known_scores(job, observer)?;
     if agreement.open.is_empty() {
-        return complete(job, readings);
+        return complete(job, pair_scores);
     }
     // Setup i: the matrix owner receives pk.
     let public = messages::receive_key(channel, agreement.key_size())?;
@@ -84,11 +84,11 @@ pub(super) fn join_tapped<R: CryptoRng>(
         candidates: Candidates::new(),
         finished: Vec::new(),
         outstanding: VecDeque::new(),
-        readings,
+        pair_scores,
         tap,
     };
     matrix_owner.fill_all(channel)?;
-    complete(job, matrix_owner.readings)
+    complete(job, matrix_owner.pair_scores)
 }
 
 struct MatrixOwner<'a, R> {
@@ -111,7 +111,7 @@ struct MatrixOwner<'a, R> {
     /// Results that the key holder has yet to decrypt.
     finished: Vec<(usize, Ciphertext)>,
     outstanding: VecDeque<Request>,
-    readings: Vec<Option<PairScore>>,
+    pair_scores: Vec<Option<PairScore>>,
     tap: &'a dyn Tap,
 }
 
@@ -152,7 +152,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         loop {
             self.start_pairs()?;
             while let Some(header) = self.next_request(0) {
-                self.turn(channel, None, Some(header))?;
+                self.run_batch(channel, None, Some(header))?;
             }
             let Some(request) = self.outstanding.pop_front() else {
                 return Ok(());
@@ -164,16 +164,16 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
                     .div_ceil(self.agreement.layout.cells as u64);
                 let each = self.agreement.layout.ciphertexts as u64;
                 let expected = groups.saturating_mul(each);
-                self.randomness = Some(Randomness::of_other_side(&self.public, expected)?);
+                self.randomness = Some(Randomness::for_matrix_owner(&self.public, expected)?);
             }
             let answer = self.receive_answer(channel, request)?;
             let next = self.next_request_at_once(answer.pending.len());
-            self.turn(channel, Some(answer), next)?;
+            self.run_batch(channel, Some(answer), next)?;
         }
     }
 
-    /// Starts comparisons whose substitution costs have arrived, as far as the window has room. They are charged at once: each
-    /// is among the next to be chosen from.
+    /// Starts comparisons whose substitution costs have arrived, as far as the window has room. They are charged now,
+    /// because their cells can be chosen next.
     fn start_pairs(&mut self) -> Result<(), ProtocolError> {
         let alone = self.agreement.batch() == 1;
         let most = KEPT_BYTES / (self.agreement.key_size().ciphertext_bytes() + 128);
@@ -191,9 +191,9 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
             }
             self.waiting.pop_front();
             let recurrence = &self.agreement.recurrence;
-            let contest = recurrence.zero().map(|_| recurrence.width());
+            let round_width = recurrence.zero().map(|_| recurrence.width());
             self.matrices
-                .insert(pair, Matrix::new(host, (rows, columns), contest));
+                .insert(pair, Matrix::new(host, (rows, columns), round_width));
             self.matrix_values += values;
             self.window.start(u64::from(rows) * u64::from(columns));
             self.candidates.push(Work::Cell(pair, (1, 1)));
@@ -207,7 +207,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
 
     /// One batch for all cores: values out of an answer (step 6) and the next request, whose cells are chosen at
     /// random and masked (steps 1 to 4). They are independent, so together they leave no core idle.
-    fn turn(
+    fn run_batch(
         &mut self,
         channel: &mut dyn Channel,
         answer: Option<Answer>,
@@ -311,7 +311,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         let minima = receive_ciphertexts(channel, answers, size)?;
         for pair in requested.results {
             if !self.job.learns_pairs(self.job.role) {
-                self.readings[pair] = Some(UNREAD);
+                self.pair_scores[pair] = Some(SHARED_RESULT);
                 continue;
             }
             let (rows, columns) = self.agreement.lengths(self.job, pair);
@@ -321,9 +321,9 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
                 .ok_or(ProtocolError::PeerMisbehaved(
                     Misbehaviour::ResultOutOfRange,
                 ))?;
-            let reading = self.agreement.read(self.job, pair, raw)?;
-            self.readings[pair] = Some(reading);
-            self.observer.scored(pair, reading.into());
+            let pair_score = self.agreement.read(self.job, pair, raw)?;
+            self.pair_scores[pair] = Some(pair_score);
+            self.observer.scored(pair, pair_score.into());
         }
         self.substitutions
             .receive(channel, requested.rows, &self.public)?;
@@ -333,7 +333,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         })
     }
 
-    /// Stores a value and adds what it makes possible to the candidates.
+    /// Stores a value and adds the cells that it makes ready to the candidates.
     fn store(&mut self, target: Target, value: Ciphertext) -> Result<(), ProtocolError> {
         let pair = target.pair;
         let matrix = self.matrices.get_mut(&pair).ok_or(LOST)?;
@@ -373,11 +373,11 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         chosen.into_iter().map(|work| self.step(work)).collect()
     }
 
-    /// What a selected cell or round needs, with a mask of its own.
+    /// What a selected cell or round needs, with a fresh mask.
     fn step(&mut self, work: Work) -> Result<Step, ProtocolError> {
         let width = self.agreement.recurrence.width();
         let mask = match &self.agreement.hardened {
-            Some(shape) => StepMask::Apart(Multipliers::draw(shape, self.rng)?),
+            Some(shape) => StepMask::Hardened(Multipliers::draw(shape, self.rng)?),
             None => StepMask::Shared(Mask::draw(&self.agreement.ranges, width, self.rng)?),
         };
         let (target, inputs) = match work {

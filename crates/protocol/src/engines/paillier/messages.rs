@@ -16,11 +16,11 @@ const PIECE: usize = 64 << 10;
 /// The matrix owner's request: how many of each follow, or are requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Header {
-    /// Rows of D that the key holder is to send next.
+    /// Rows of D that the key holder must send next.
     pub(super) rows: u32,
-    /// Sets of masked candidates of which the key holder is to send the minimum (step 4).
+    /// Sets of masked candidates whose minimum the key holder must send (step 4).
     pub(super) steps: u32,
-    /// Finished comparisons of which the key holder is to decrypt the result.
+    /// Finished comparisons whose result the key holder must decrypt.
     pub(super) results: u32,
 }
 
@@ -81,7 +81,7 @@ pub(super) fn receive_key(
     Ok(PublicKey::from_modulus(&modulus, size)?)
 }
 
-/// Ciphertexts as received, still unchecked. Memory is allocated as bytes arrive, not as they are announced.
+/// Ciphertexts as received, not yet checked. Memory is allocated as bytes arrive, not as they are announced.
 pub(super) fn receive_ciphertexts(
     channel: &mut dyn Channel,
     count: usize,

@@ -33,17 +33,17 @@
 //! The **matrix owner** learns no more than that if it follows the protocol: everything else that it sees is
 //! encrypted.
 //!
-//! The **key holder learns more, and nobody should rely on it not using it.** It decrypts the masked candidates of
+//! The **key holder learns more, and nobody should rely on it not using that.** It decrypts the masked candidates of
 //! every cell. Of each cell it sees them in random order, shifted and multiplied by secret numbers, but *the same*
-//! numbers for all candidates of the cell. So it sees which candidates are equal; the exact ratio of their
-//! differences (for three candidates 0, 1 and 4 apart it sees 1 : 3 : 4); and, because the multiplier has a limited
-//! length, roughly how large the differences are. It does not see which cell it is, nor of which comparison, but with
-//! simple metrics and short scanpaths the differences reveal much: with |a−b| costs most of the matrix owner's
-//! letters can be guessed, with unit costs a good part of them. Every further view of the same scanpath (another
-//! scanpath of the key holder, a repetition after an interruption) adds to it. In a local alignment one candidate is
-//! always the score 0, so it sees ratios of scores and not only of differences. The coin between the two options of
-//! step 2 changes nothing: both give the same distribution. This engine is a faithful reproduction for study, and a
-//! heuristic; it is not a proof of privacy.
+//! numbers for all candidates of the cell. So it sees which candidates are equal; the exact ratio of their differences
+//! (for three candidates 0, 1 and 4 apart it sees 1 : 3 : 4); and, because the multiplier has a limited length, roughly
+//! how large the differences are. It does not see which cell it is, nor of which comparison, but with simple metrics
+//! and short scanpaths the differences reveal much: with |a−b| costs most of the matrix owner's letters can be guessed,
+//! with unit costs a good part of them. Every further view of the same scanpath (another scanpath of the key holder, a
+//! repetition after an interruption) adds to it. In a local alignment one candidate is always the score 0, so it sees
+//! ratios of scores and not only of differences. The coin between the two options of step 2 changes nothing: both give
+//! the same distribution. This engine is a faithful reproduction for study, and a heuristic; it is not a proof of
+//! privacy.
 //!
 //! # Assumption
 //! Both are semi-honest. Then what the matrix owner sees is hidden by the decisional composite residuosity assumption
@@ -75,9 +75,9 @@
 //!
 //! - the **matrix owner** when the comparison enters the window, right before the candidates of its cells can be among those
 //!   that are sent. Every start is a view for the key holder, whether the comparison ends or not;
-//! - the **key holder** before it decrypts the result. All else that it sends is encrypted under its own key: rows of D, which
-//!   serve all pairs of a scanpath, and minima, of which it does not know the pair. A run that breaks off shows the
-//!   matrix owner nothing of the pairs that were not opened, however often it is repeated.
+//! - the **key holder** before it decrypts the result. Everything else that it sends is encrypted under its own key:
+//!   rows of D, which serve all pairs of a scanpath, and minima, of which it does not know the pair. A run that breaks
+//!   off shows the matrix owner nothing of the pairs that were not opened, no matter how often it is repeated.
 //!
 //! The key holder knows the factors of n and can read the randomness of every ciphertext that it receives. If it were
 //! not fresh, the key holder would get the randomness of its own D entries back and with it all of the matrix owner's
@@ -179,7 +179,7 @@ use crate::{JobError, ProtocolError, Revealed, Spec};
 use serde::{Deserialize, Serialize};
 use veilpath_paillier::KeySize;
 
-/// How the engine runs. Both sides must agree on all of it.
+/// How the engine runs. Both sides must agree on all options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "WrittenOptions")]
 pub struct PaillierOptions {

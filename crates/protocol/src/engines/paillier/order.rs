@@ -1,4 +1,4 @@
-//! The order of the cells: what is ready, and a uniform random choice among it.
+//! The order of the cells: which cells are ready, and a uniform random choice among them.
 //!
 //! The paper fills the matrix in a random order to hide from Alice which cell she is asked about ("Candidate Vector
 //! Construction"). This engine has the candidates of all comparisons in flight in one vector, and a batch is a
@@ -46,9 +46,9 @@ impl<T> Candidates<T> {
     }
 }
 
-/// How many of the ready candidates to take while `outstanding` others wait for an answer: so many that about two thirds of
-/// both together are outstanding, never more than three quarters, at most `batch`, and if there are plenty, as many
-/// as fill the SIMD lanes of both sides, which are multiples of `full`.
+/// How many of the ready candidates to take while `outstanding` others wait for an answer: as many as make about two
+/// thirds of both together outstanding, never more than three quarters, at most `batch`, and if there are plenty, as
+/// many as fill the SIMD lanes of both sides, which are multiples of `full`.
 pub(super) fn cells_to_take(ready: usize, outstanding: usize, batch: usize, full: usize) -> usize {
     let all = ready + outstanding;
     if all <= 3 {
@@ -98,8 +98,8 @@ pub(super) fn arranged<T: Clone>(values: &[T], order: &[usize]) -> Vec<T> {
     order.iter().map(|&at| places[at]).cloned().collect()
 }
 
-/// How much of one matrix is filled: in each row the cells from the left up to some column, in each further row at most
-/// as many.
+/// How much of one matrix is filled: in each row the cells from the left up to some column, and never more than in the
+/// row above.
 #[derive(Debug)]
 pub(super) struct Staircase {
     /// Filled cells of each row.

@@ -105,7 +105,7 @@ impl Recurrence {
             }) => only(*mismatch, !equal) - only(*reward, equal),
             Model::Global(model) => model.costs.cost(a, b).into(),
             Model::Local(model) => -i64::from(model.scores.score(a, b)),
-            // Such models are refused when a recurrence is made.
+            // Such models are rejected when a recurrence is created.
             _ => 0,
         }
     }

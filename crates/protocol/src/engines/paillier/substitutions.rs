@@ -8,10 +8,10 @@ use std::collections::{HashMap, VecDeque};
 use veilpath_channel::Channel;
 use veilpath_paillier::{Ciphertext, PublicKey};
 
-/// The matrices D that have arrived, and those that are still to come.
+/// The matrices D that have arrived, and those that are still expected.
 pub(super) struct Substitutions {
-    /// Entries of a row. All are parsed and kept whatever letters the matrix owner uses: the time that it takes and the entries
-    /// that are refused say nothing about them.
+    /// Entries of a row. All are parsed and kept, no matter which letters the matrix owner uses, so that neither the
+    /// time nor rejected entries reveal them.
     letters: usize,
     here: HashMap<usize, Rows>,
     /// Scanpaths of the key holder whose rows are missing, in the order in which they arrive.

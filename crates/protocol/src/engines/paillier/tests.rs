@@ -147,18 +147,18 @@ fn recorded_run_with<R: CryptoRng + Send>(
     };
     std::thread::scope(|scope| {
         let matrix_owner = scope.spawn(|| {
-            // Its end must be dropped with it: the key holder would wait for it.
+            // Drop this end here, or the key holder would wait for it.
             let mut channel = join_end;
             super::matrix_owner::join_with(&join, options, &mut channel, &(), rng)
         });
-        let readings = super::host(&host, options, &mut channel, &());
-        if readings.is_err() {
+        let pair_scores = super::host(&host, options, &mut channel, &());
+        if pair_scores.is_err() {
             // And the matrix owner for this one.
             drop(channel);
-            panic!("{readings:?}, {:?}", matrix_owner.join());
+            panic!("{pair_scores:?}, {:?}", matrix_owner.join());
         }
-        assert_eq!(readings, matrix_owner.join().unwrap());
-        (channel, readings.unwrap())
+        assert_eq!(pair_scores, matrix_owner.join().unwrap());
+        (channel, pair_scores.unwrap())
     })
 }
 
@@ -179,7 +179,7 @@ fn assert_uniform(what: &str, counts: &[usize]) {
     assert!(looks_uniform(counts), "{what}: {counts:?}");
 }
 
-/// Compares χ² with a bound that a fair source passes once in ten million times at most, whatever the number of classes.
+/// Compares χ² with a bound that a fair source passes at most once in ten million times, for any number of classes.
 fn looks_uniform(counts: &[usize]) -> bool {
     let expected = counts.iter().sum::<usize>() as f64 / counts.len() as f64;
     let chi_square: f64 = counts

@@ -27,7 +27,7 @@ pub struct Watched {
     /// The encrypted substitution costs that the key holder sent, row by row.
     pub substitutions: Vec<u8>,
     /// The results.
-    pub readings: Vec<PairScore>,
+    pub pair_scores: Vec<PairScore>,
 }
 
 /// One request of the matrix owner, decrypted.
@@ -107,7 +107,7 @@ pub fn watch_key_holder(
     watch_window(spec, key_holder, matrix_owner, pairs, key, None)
 }
 
-/// The same with exactly so many comparisons in flight.
+/// The same with exactly this many comparisons in flight.
 pub fn watch_window(
     spec: &Spec,
     key_holder: &[&Scanpath],
@@ -123,12 +123,12 @@ pub fn watch_window(
     let host = host.with_key(Arc::clone(key));
     let join = Job::new(spec, Role::Join, matrix_owner, key_holder.len(), pairs)?;
     let recorder = Recorder::default();
-    let readings = run_both(&host, &join, options, (&recorder, in_flight))?;
+    let pair_scores = run_both(&host, &join, options, (&recorder, in_flight))?;
     Ok(Watched {
         messages: inner(recorder.messages),
         order: inner(recorder.order),
         substitutions: inner(recorder.substitutions),
-        readings,
+        pair_scores,
     })
 }
 
@@ -145,17 +145,17 @@ fn run_both(
             let watch = (tap, in_flight);
             matrix_owner::join_tapped(join, options, &mut join_end, &(), &mut rng, watch)
         });
-        let readings = key_holder::host_tapped(host, options, &mut host_end, &(), tap);
+        let pair_scores = key_holder::host_tapped(host, options, &mut host_end, &(), tap);
         drop(host_end);
         let others = match matrix_owner.join() {
             Ok(result) => result,
             Err(panic) => std::panic::resume_unwind(panic),
         };
-        let readings = readings?;
-        if others? != readings {
+        let pair_scores = pair_scores?;
+        if others? != pair_scores {
             return Err(Misbehaviour::ResultsDiffer.into());
         }
-        Ok(readings)
+        Ok(pair_scores)
     })
 }
 

@@ -59,7 +59,7 @@ impl Randomness {
     }
 
     /// For the key holder, which will need about this many.
-    pub(super) fn of_key_holder(
+    pub(super) fn for_key_holder(
         key: &Arc<SecretKey>,
         expected: u64,
     ) -> Result<Self, ProtocolError> {
@@ -71,7 +71,7 @@ impl Randomness {
     }
 
     /// For the matrix owner. The key holder can read the randomness of everything that it receives.
-    pub(super) fn of_other_side(key: &PublicKey, expected: u64) -> Result<Self, ProtocolError> {
+    pub(super) fn for_matrix_owner(key: &PublicKey, expected: u64) -> Result<Self, ProtocolError> {
         if expected < WORTH_A_TABLE {
             return Ok(Self(Arc::new(key.clone())));
         }

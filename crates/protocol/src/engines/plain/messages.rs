@@ -9,7 +9,7 @@ use crate::{Answer, Job, Misbehaviour, Observer, ProtocolError, Reveal};
 use veilpath_channel::Channel;
 use veilpath_metrics::{MAX_LENGTH, MAX_OUTPUTS, PairScore, Quantity, Scanpath};
 
-/// Letters that are received at a time: memory is not allocated for a length that the other side merely claims.
+/// Letters that are received at a time: memory is not allocated for a length that the other side only claims.
 const LETTERS_AT_A_TIME: usize = 32 << 10;
 
 pub(super) fn send_scanpaths(
@@ -121,7 +121,7 @@ fn receive_score(
         }
         numbers.push(is_defined.then_some(number));
     }
-    Ok(PairScore::several(numbers))
+    Ok(PairScore::from_numbers(numbers))
 }
 
 fn receive_bit(channel: &mut dyn Channel) -> Result<bool, ProtocolError> {

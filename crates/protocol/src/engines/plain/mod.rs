@@ -44,12 +44,12 @@ pub(crate) fn host(
         if cancel.is_cancelled() {
             return Err(ProtocolError::Cancelled);
         }
-        let readings = job
+        let pair_scores = job
             .comparison
             .compare_pairs(job.own, &theirs, pairs, &|cells| observer.cells(cells))?;
-        let answers: Vec<Answer> = readings
+        let answers: Vec<Answer> = pair_scores
             .into_iter()
-            .map(|reading| job.answer(reading))
+            .map(|pair_score| job.answer(pair_score))
             .collect();
         if job.reveal_to.includes(Role::Join) {
             send_answers(channel, &answers)?;

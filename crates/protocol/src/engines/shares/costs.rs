@@ -294,7 +294,7 @@ fn saturating_product(a: u64, b: u64, c: u64) -> u64 {
 /// Whether the alphabet can be looked up, and the messages of the largest matrix fit the buffers of a channel.
 pub(crate) fn check(spec: &Spec, size: &JobSize) -> Result<(), JobError> {
     let letters = spec.alphabet.size();
-    // Such a job is refused for another reason.
+    // Such a job is rejected elsewhere.
     let Ok(comparison) = Comparison::new(spec.metric.clone(), spec.alphabet) else {
         return Ok(());
     };
@@ -308,7 +308,8 @@ pub(crate) fn check(spec: &Spec, size: &JobSize) -> Result<(), JobError> {
     }
 }
 
-/// Bytes beside those of cells in flight: batches of transfers that are made before they are needed, and buffers of the connection.
+/// Bytes in addition to those of cells in flight: batches of transfers that are made before they are needed, and
+/// buffers of the connection.
 const WORKING_BYTES: u64 = 28 << 20;
 
 /// Bytes of the costs of all matrices of a portion that are looked up at once: of the largest that may be, and of lines that

@@ -1,4 +1,4 @@
-//! Distances for their ranks, in answers about groups: a mean of ranks would mean nothing.
+//! Converts ranks to distances for answers about groups: a mean of ranks would be meaningless.
 
 use crate::{ProtocolError, Role};
 use veilpath_channel::Channel;

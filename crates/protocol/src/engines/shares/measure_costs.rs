@@ -1,4 +1,4 @@
-//! What measures will cost that are not a recurrence along anti-diagonals.
+//! The cost of measures that are not a recurrence along anti-diagonals.
 
 use crate::Reveal;
 use crate::engines::alignment::on_shares::{Sizes, divisor_bits, has_diagonals};

@@ -227,7 +227,7 @@ fn own_letters_are_counted() {
     }
 }
 
-/// Estimates tell the rounds and bytes that are counted.
+/// Estimates match the counted rounds and bytes.
 #[test]
 fn rounds_and_bytes_are_as_estimated() {
     rounds_and_bytes(&[(3, 20)]);
@@ -248,18 +248,23 @@ fn rounds_and_bytes(shapes: &[(usize, usize)]) {
             let spec = spec(metric, &a, &b);
             let (ends, traffic, _) = run_with(&spec, &a, &b, levels);
             assert!(ends.iter().all(Result::is_ok));
-            let told = spec.estimate_with(&work(&a, &b), &Link::local(), levels);
-            for (what, told, counted, tolerance) in [
-                ("rounds", told.rounds, traffic.rounds, 0.3),
+            let estimated = spec.estimate_with(&work(&a, &b), &Link::local(), levels);
+            for (what, estimated, counted, tolerance) in [
+                ("rounds", estimated.rounds, traffic.rounds, 0.3),
                 // A batch of transfers more or less, and trees of lines, which one side sends, count in jobs this small.
-                ("bytes to host", told.bytes_to_host, traffic.received, 0.25),
-                ("bytes to join", told.bytes_to_join, traffic.sent, 0.25),
+                (
+                    "bytes to host",
+                    estimated.bytes_to_host,
+                    traffic.received,
+                    0.25,
+                ),
+                ("bytes to join", estimated.bytes_to_join, traffic.sent, 0.25),
             ] {
-                let ratio = told as f64 / counted as f64;
+                let ratio = estimated as f64 / counted as f64;
                 let case = format!("{metric:?}, {count} of {length}, {levels:?}");
-                println!("{case}: {told} {what} told, {counted} counted, {ratio:.2}");
+                println!("{case}: {estimated} {what} estimated, {counted} counted, {ratio:.2}");
                 if (ratio - 1.0).abs() > tolerance {
-                    wrong.push(format!("{case}: {told} {what} and not {counted}"));
+                    wrong.push(format!("{case}: {estimated} {what} and not {counted}"));
                 }
             }
         }

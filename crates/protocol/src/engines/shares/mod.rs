@@ -61,7 +61,7 @@ use zeroize::Zeroizing;
 /// The most letters of an alphabet: the cost of a look-up grows with their square.
 const MAX_LETTERS: usize = 1024;
 
-/// Whether an alphabet of so many letters, including padding, can be looked up.
+/// Whether an alphabet of this many letters, including padding, can be looked up.
 pub(crate) fn check_letters(letters: usize) -> Result<(), JobError> {
     match letters <= MAX_LETTERS {
         true => Ok(()),
@@ -325,7 +325,7 @@ fn padded_letters(
     all
 }
 
-/// Exchanges lengths, and checks that both sides have the same seed trees in mind. The joining side sends first.
+/// Exchanges lengths, and checks that both sides use the same seed trees. The joining side sends first.
 fn exchange_lengths(
     job: &Job<'_>,
     channel: &mut dyn Channel,

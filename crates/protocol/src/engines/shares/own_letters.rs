@@ -72,7 +72,7 @@ impl OwnTable {
     fn row(&self, letter: usize) -> PerLetter {
         let mut row = self.zeros();
         for (number, entries) in self.entries.chunks_exact(self.letters).enumerate() {
-            // The compiler must not see that masks are all ones or zeros, and branch.
+            // The compiler must not see that masks are all ones or all zeros, or it could branch.
             let chosen = black_box(equal(number as u64, letter as u64).wrapping_neg());
             for (entry, other) in row.iter_mut().zip(entries) {
                 *entry |= other & chosen;

@@ -182,8 +182,8 @@ fn bits_and_hidden_lengths_and_one_sided_results() {
             if padded {
                 spec.pad_to = Some(16);
                 for answer in &mut scores {
-                    if let Answer::Score(reading) = answer {
-                        *reading = reading.without_similarity();
+                    if let Answer::Score(pair_score) = answer {
+                        *pair_score = pair_score.without_similarity();
                     }
                 }
             }
@@ -269,7 +269,7 @@ fn with_stimuli(stimuli: &[usize], length: usize) -> Cohort {
     cohort
 }
 
-/// The estimate of stages does not know in which order scanpaths come, and is right for all usual ones.
+/// The estimate of stages does not know the order of scanpaths, and is right for all usual orders.
 #[test]
 fn stages_are_as_estimated() {
     let by_stimulus: Vec<usize> = (0..1600).map(|at| at / 40).collect();
@@ -288,25 +288,26 @@ fn stages_are_as_estimated() {
             let own: Vec<&Scanpath> = a.entries.iter().map(|entry| &entry.scanpath).collect();
             let job = Job::new(&spec, Role::Host, &own, own.len(), &pairs).unwrap();
             let lengths = vec![90; own.len()];
-            let made = Schedule::new(&job, &Scoring::of(&job), lengths.clone(), lengths);
+            let measured = Schedule::new(&job, &Scoring::of(&job), lengths.clone(), lengths);
             let work = Work {
                 new_partners: count_pairs(rule, &a, &b).new_partners,
                 pairs: pairs.len() as u64,
                 cells: pairs.len() as u64 * 8100,
                 ..work(&a, &b)
             };
-            let told = super::costs::stages(&job.comparison, &work, job.tree_levels);
-            let made = made.stages.len() as u64;
+            let estimated = super::costs::stages(&job.comparison, &work, job.tree_levels);
+            let measured = measured.stages.len() as u64;
             assert!(
-                told <= made + made.div_ceil(4) && made <= told + told.div_ceil(4),
-                "{}, {rule:?}: {told} and not {made}",
+                estimated <= measured + measured.div_ceil(4)
+                    && measured <= estimated + estimated.div_ceil(4),
+                "{}, {rule:?}: {estimated} and not {measured}",
                 metric.name()
             );
         }
     }
 }
 
-/// Estimates tell the rounds and bytes that are counted.
+/// Estimates match the counted rounds and bytes.
 #[test]
 fn rounds_and_bytes_are_as_estimated() {
     let metrics = metrics();
@@ -330,18 +331,23 @@ fn rounds_and_bytes_are_as_estimated() {
         let spec = spec(metric, &a, &b);
         let (ends, traffic, _) = run_with(&spec, &a, &b, levels);
         assert!(ends.iter().all(Result::is_ok));
-        let told = spec.estimate_with(&work(&a, &b), &Link::local(), levels);
+        let estimated = spec.estimate_with(&work(&a, &b), &Link::local(), levels);
         let case = format!("{}, {count} of {lengths:?}, {levels:?}", metric.name());
-        for (what, told, counted, tolerance) in [
+        for (what, estimated, counted, tolerance) in [
             // Messages that arrive while a side does not send count as one round.
-            ("rounds", told.rounds, traffic.rounds, 0.3),
-            ("bytes to host", told.bytes_to_host, traffic.received, 0.15),
-            ("bytes to join", told.bytes_to_join, traffic.sent, 0.15),
+            ("rounds", estimated.rounds, traffic.rounds, 0.3),
+            (
+                "bytes to host",
+                estimated.bytes_to_host,
+                traffic.received,
+                0.15,
+            ),
+            ("bytes to join", estimated.bytes_to_join, traffic.sent, 0.15),
         ] {
-            let ratio = told as f64 / counted as f64;
-            println!("{case}: {told} {what} told, {counted} counted, {ratio:.2}");
+            let ratio = estimated as f64 / counted as f64;
+            println!("{case}: {estimated} {what} estimated, {counted} counted, {ratio:.2}");
             if (ratio - 1.0).abs() > tolerance {
-                wrong.push(format!("{case}: {told} {what} and not {counted}"));
+                wrong.push(format!("{case}: {estimated} {what} and not {counted}"));
             }
         }
     }

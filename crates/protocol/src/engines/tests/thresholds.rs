@@ -8,8 +8,8 @@ fn threshold(value: f64) -> Reveal {
     Reveal::Threshold(Threshold::new(value).unwrap())
 }
 
-/// Scores, and numbers just below and above them, divide the pairs as thresholds just as the scores do. The scores are those of
-/// every `step`th pair.
+/// Used as thresholds, scores and numbers just below and above them divide the pairs as the scores do. The scores are
+/// those of every `step`th pair.
 fn bits_follow_from_scores(engine: Engine, metric: &Metric, a: &Cohort, b: &Cohort, step: usize) {
     let comparison = Comparison::new(metric.clone(), a.alphabet).unwrap();
     let score = |x: usize, y: usize| {
@@ -122,16 +122,16 @@ fn a_spec_with_inconsistent_numbers_is_refused() {
     assert!(matches!(spec.check(), Err(ProtocolError::Metric(_))));
     spec.reveal = threshold(0.0);
     assert_eq!(spec.check(), Ok(()));
-    let reading = PairScore::new(1.0, Some(0.5));
-    assert!(spec.allows(&Answer::Within(true)) && !spec.allows(&Answer::Score(reading)));
+    let pair_score = PairScore::new(1.0, Some(0.5));
+    assert!(spec.allows(&Answer::Within(true)) && !spec.allows(&Answer::Score(pair_score)));
     spec.reveal = Reveal::Score;
-    assert!(!spec.allows(&Answer::Within(true)) && spec.allows(&Answer::Score(reading)));
+    assert!(!spec.allows(&Answer::Within(true)) && spec.allows(&Answer::Score(pair_score)));
     spec.pad_to = Some(4);
     assert!(
-        !spec.allows(&Answer::Score(reading)),
+        !spec.allows(&Answer::Score(pair_score)),
         "a similarity reveals lengths"
     );
-    let without = reading.without_similarity();
+    let without = pair_score.without_similarity();
     assert!(spec.allows(&Answer::Score(without)));
     let count = crate::count_pairs(PairRule::All, &a, &a);
     assert_eq!(spec.cells(&count), 16);
@@ -167,22 +167,22 @@ fn bits_are_encoded_as_0_or_1() {
 fn what_each_side_learns_is_described() {
     let a = cohort(&[vec![1]]);
     let mut spec = Spec::new(Engine::Plain, Metric::Levenshtein, PairRule::All, &a, &a).unwrap();
-    let said = |spec: &Spec| {
+    let describe = |spec: &Spec| {
         let all = spec.engine.revealed(spec);
         let lines = all.iter().map(|line| format!("{}: {}", line.to, line.what));
         lines.collect::<Vec<_>>().join("\n")
     };
-    assert!(!said(&spec).contains("bit"));
+    assert!(!describe(&spec).contains("bit"));
     spec.reveal = threshold(2.5);
     spec.reveal_to = RevealTo::Join;
-    let said = said(&spec);
+    let message = describe(&spec);
     for words in [
         "host: every scanpath",
         "host: so also every score",
         "join: one bit of every pair: whether its score is at most 2.5",
         "join: repeating the comparison with other thresholds",
     ] {
-        assert!(said.contains(words), "{words}\n{said}");
+        assert!(message.contains(words), "{words}\n{message}");
     }
-    assert!(!said.contains("host: one bit"), "{said}");
+    assert!(!message.contains("host: one bit"), "{message}");
 }

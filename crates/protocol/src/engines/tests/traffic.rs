@@ -1,4 +1,4 @@
-//! The traffic per matrix cell when many scanpaths of 100 letters are compared: what slow connections are paid for.
+//! The traffic per matrix cell when many scanpaths of 100 letters are compared: the cost on slow connections.
 
 use super::*;
 use crate::TreeLevels;

@@ -8,7 +8,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
-/// Takes every answer while the reader is still at it.
+/// Takes every answer while the reader is still at its position.
 pub(super) struct AnswerList<'a> {
     pub(super) problem: &'a mut Option<ResultFormatError>,
 }

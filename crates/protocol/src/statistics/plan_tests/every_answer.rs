@@ -130,11 +130,11 @@ fn paillier_answers_sums_with_public_weights_and_nothing_else() {
         assert_eq!(reason.is_none(), SUMS.contains(&question), "{question}");
         let Some(reason) = reason else { continue };
         assert_eq!(reason.instead, ["garbled", "shares", "plain"]);
-        let said = match question {
+        let message = match question {
             "groups" | "test:groups,50" => "groups that each side keeps secret",
             _ => "compare results of single pairs",
         };
-        assert!(reason.to_string().contains(said), "{reason}");
+        assert!(reason.to_string().contains(message), "{reason}");
         // Also not without asking the plan first.
         assert!(matches!(
             found(&spec, &a, &b),

@@ -137,7 +137,7 @@ fn difference(metric: &Metric, a: &Cohort, b: &Cohort, sites: bool) -> f64 {
 
 /// 1/3 and 2/6 are the same similarity, although fixed point rounds them differently.
 #[test]
-fn of_equally_near_references_the_earlier_counts() {
+fn ties_go_to_the_earlier_reference() {
     let (a, b) = (cohort(8, 1..9, 0, 41), cohort(9, 1..9, 0, 42));
     let comparison = Comparison::new(Metric::Levenshtein, a.alphabet).unwrap();
     let mut ties = 0;

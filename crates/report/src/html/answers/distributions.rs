@@ -40,7 +40,7 @@ pub(super) fn histogram(answer: &ScoreHistogram, kind: OutputKind, id: &str) -> 
     }
 }
 
-/// What each test has found, all of them as a table, and the null distribution of each that has one.
+/// The result of each test, a table of all tests, and null distributions where they are known.
 pub(super) fn tests(tests: &[(usize, &GroupTest)]) -> Markup {
     html! {
         @if !tests.is_empty() {
@@ -135,7 +135,7 @@ fn bars(bins: &Bins) -> Vec<Bar> {
         .collect()
 }
 
-/// Whether the axis is within what can be computed, and bars are wide enough to be seen.
+/// Whether the axis can be computed and bars are wide enough to be seen.
 fn can_be_drawn(bars: &[Bar], mark: Option<f64>) -> bool {
     let (Some(first), Some(last)) = (bars.first(), bars.last()) else {
         return false;

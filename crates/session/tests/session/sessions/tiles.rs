@@ -208,7 +208,7 @@ fn both_sides_must_have_the_same_tile() {
 }
 
 #[test]
-fn what_has_no_tiles_is_refused_before_anything_is_sent() {
+fn plans_without_tiles_are_refused_before_anything_is_sent() {
     let refused = |change: &dyn Fn(&mut Proposal)| {
         let plans = plans(Engine::Garbled, |plan| {
             plan.tile = Some(tile(1));

@@ -44,7 +44,7 @@ fn units_are_recognised_by_the_first_rows() {
             .map(|(x, y)| (scale(x), scale(y)))
             .collect()
     };
-    for (points, space, said) in [
+    for (points, space, message) in [
         (scaled(1.0, 0.0), Space::unit(), "0 to 1"),
         (scaled(100.0, 0.0), Space::percent(), "percent"),
         (scaled(2.0, -1.0), Space::centred(2.0, 2.0), "-1 to 1"),
@@ -52,10 +52,10 @@ fn units_are_recognised_by_the_first_rows() {
     ] {
         let text = table("x", "y", &points);
         let read = read(&text, &on_screen()).unwrap();
-        assert_eq!(read.recordings[0].space, Some(space), "{said}");
-        assert!(assumes(&read, said), "{:?}", read.assumed);
+        assert_eq!(read.recordings[0].space, Some(space), "{message}");
+        assert!(assumes(&read, message), "{:?}", read.assumed);
     }
-    // Heights of the screen and degrees look alike here: the user is asked.
+    // Heights of the screen and degrees look the same here: the user is asked.
     let error = read(&table("x", "y", &scaled(1.0, -0.5)), &on_screen()).unwrap_err();
     assert_eq!(error.fields, [EncodeField::Units, EncodeField::VisualAngle]);
     // A few places in a corner may well be pixels.

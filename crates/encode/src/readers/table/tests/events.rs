@@ -89,7 +89,7 @@ fn labels_have_many_names_and_spellings() {
     }
 }
 
-/// A column of these names that is about something else plays no role, as before.
+/// A column with one of these names but other contents is ignored.
 #[test]
 fn columns_with_these_names_and_other_values_are_not_events() {
     for (column, values) in [
@@ -106,7 +106,7 @@ fn columns_with_these_names_and_other_values_are_not_events() {
     }
 }
 
-/// Who chooses fixations must not get all rows.
+/// A user who chooses fixations must not get all rows.
 #[test]
 fn a_choice_of_events_needs_a_column_of_events() {
     let none = |events| read("x,y,duration\n1,2,200\n", &with_events(events));

@@ -36,8 +36,8 @@ fn thresholds_agree_with_scores() {
             spec.reveal_to = [RevealTo::Both, RevealTo::Host, RevealTo::Join][runs % 3];
             runs += 1;
             let bits = scores.iter().map(|answer| {
-                let reading = answer.pair_score().unwrap();
-                Answer::Within(threshold.admits(metric, &reading))
+                let pair_score = answer.pair_score().unwrap();
+                Answer::Within(threshold.admits(metric, &pair_score))
             });
             let bits: Vec<Answer> = bits.collect();
             let ends = run(&spec, &a, &b, (one_worker(), one_worker()), 5);

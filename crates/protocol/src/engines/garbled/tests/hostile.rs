@@ -222,8 +222,8 @@ impl Channel for Tampering {
     }
 }
 
-/// One of the evaluator's workers sends inconsistent transfers: the check is what the garbler reports, whatever happens to the
-/// other workers.
+/// One of the evaluator's workers sends inconsistent transfers: the garbler reports the failed check, no matter what
+/// happens to the other workers.
 #[test]
 fn a_failed_check_of_one_worker_is_the_error_of_the_run() {
     let case = Case::new(&metrics()[7], in_pieces(3));

@@ -1,4 +1,5 @@
-//! A side that makes results impossible gets the same bytes as one that does not: whether they are depends on the other's letters.
+//! A side that makes results impossible gets the same bytes as one that does not: whether a result is possible depends
+//! on the other side's letters.
 
 use super::*;
 use crate::{Misbehaviour, PairStore, Refused, RevealTo};

@@ -20,8 +20,8 @@ fn scores_and_bits_are_those_of_the_real_scanpaths() {
         spec.pad_to = Some(PADDING as u32);
         let mut scores = expected(metric, &a, &b);
         for answer in &mut scores {
-            if let Answer::Score(reading) = answer {
-                *reading = reading.without_similarity();
+            if let Answer::Score(pair_score) = answer {
+                *pair_score = pair_score.without_similarity();
             }
         }
         for partitioning in [one_worker(), in_pieces(2)] {

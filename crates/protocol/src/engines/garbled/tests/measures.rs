@@ -218,7 +218,7 @@ fn cells_cost_the_documented_gates_and_bytes() {
         let (ends, counted) = run_over(&spec(&metric, &a, &b), (&a, &b), both, ends, 1);
         assert_eq!(ends.host, Ok(expected(&metric, &a, &b)));
         let sent: u64 = counted.iter().map(|end| end.traffic().sent).sum();
-        // Starting the session takes as much however many cells there are.
+        // Starting the session takes the same traffic for any number of cells.
         let per_cell = (sent - 14_000) as f64 / 40_000.0;
         println!("{}: {gates} gates, {per_cell:.1} bytes", metric.name());
         if (per_cell - f64::from(bytes)).abs() >= 2.0 {
@@ -228,7 +228,8 @@ fn cells_cost_the_documented_gates_and_bytes() {
     assert!(wrong.is_empty(), "bytes per cell: {wrong:?}");
 }
 
-/// An empty scanpath has no such score. Both sides say so, or where lengths are hidden, the one that has it, before anything is sent.
+/// An empty scanpath has no such score. Both sides report this or, if lengths are hidden, the side that has it, before
+/// anything is sent.
 #[test]
 fn empty_scanpaths_are_refused() {
     let (empty, some) = (cohort(&[vec![]]), cohort(&[vec![3, 3, 4]]));
@@ -253,7 +254,8 @@ fn empty_scanpaths_are_refused() {
     }
 }
 
-/// No pair opens more bits than the default limit counts, however long the other side's scanpaths are.
+/// No pair opens more bits than the default limit counts, for any length of the other side's
+/// scanpaths.
 #[test]
 fn the_default_limit_counts_every_opened_bit() {
     let cohort = random_cohort(0, 1..2, 1);
@@ -285,7 +287,7 @@ fn the_default_limit_counts_every_opened_bit() {
     }
 }
 
-/// Every possible output is a raw result that the model reads, and no other bits are.
+/// Every possible output is a raw result that the model can read, and other outputs are rejected.
 #[test]
 fn outputs_are_the_possible_numbers() {
     for metric in measures() {

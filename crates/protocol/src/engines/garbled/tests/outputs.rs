@@ -1,4 +1,4 @@
-//! What is opened of a pair: no more bits than its own results have, whatever other pairs are compared with it.
+//! What is opened of a pair: no more bits than its own results have, even if other pairs are compared with it.
 
 use super::*;
 use crate::engines::alignment::scoring::Scoring;
@@ -75,7 +75,7 @@ fn a_short_pair_opens_few_bits_beside_long_ones() {
     }
 }
 
-/// Every possible number is found again from its lowest bits, and nothing else is.
+/// Every possible number, and no other, is recovered from its lowest bits.
 #[test]
 fn outputs_are_the_possible_numbers() {
     for metric in metrics() {

@@ -3,8 +3,8 @@
 use super::channels::Recorder;
 use super::*;
 
-/// Two samples of bytes: Pearson's statistic of the hypothesis that they are drawn alike has 255 degrees of freedom, so it is about
-/// 255 ± 23.
+/// Two samples of bytes: Pearson's statistic for the hypothesis that they have the same distribution has 255 degrees of
+/// freedom, so it is about 255 ± 23.
 fn two_sample(first: &[u8], second: &[u8]) -> f64 {
     let counts = |bytes: &[u8]| {
         let mut counts = [0u32; 256];
@@ -55,12 +55,9 @@ fn views_depend_only_on_the_scores() {
             Recorder::pair(),
             11,
         );
-        assert!(
-            ends.host
-                .unwrap()
-                .iter()
-                .all(|answer| matches!(answer, Answer::Score(reading) if reading.score() == 30.0))
-        );
+        assert!(ends.host.unwrap().iter().all(
+            |answer| matches!(answer, Answer::Score(pair_score) if pair_score.score() == 30.0)
+        ));
         (host, join)
     });
     let [
@@ -69,7 +66,7 @@ fn views_depend_only_on_the_scores() {
     ] = &views;
     assert_eq!(first_evaluator.shape(), second_evaluator.shape());
     assert_eq!(first_garbler.shape(), second_garbler.shape());
-    // Lengths, workers and the points of base transfers have patterns of their own in both.
+    // Lengths, workers and the points of base transfers have patterns in both.
     let skip = 49 + 128 * 64;
     let (first, second) = (
         &first_evaluator.seen[skip..],

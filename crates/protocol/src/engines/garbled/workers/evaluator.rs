@@ -10,7 +10,7 @@ use veilpath_channel::{Channel, ChannelError, copying};
 enum Report {
     /// It sends bytes.
     Bytes(Vec<u8>),
-    /// It has used up this many frames and waits for the next.
+    /// The worker has used up this many frames and waits for the next one.
     Waiting(u64),
 }
 
@@ -36,7 +36,7 @@ struct WorkerQueues {
     outgoing: SyncSender<Vec<u8>>,
     frames: u64,
     incoming: Receiver<Report>,
-    /// Bytes of the worker that were not requested yet.
+    /// Bytes of the worker that have not been requested yet.
     unrequested: VecDeque<u8>,
 }
 
@@ -170,8 +170,8 @@ impl WorkerQueues {
             .map_err(|_| Misbehaviour::DataAfterEnd)
     }
 
-    /// The next bytes of the worker. A worker that waits for the garbler must not be asked: it would wait for ever, and the multiplexer with
-    /// it.
+    /// The next bytes of the worker. A worker that waits for the garbler must not be asked: it would wait forever, and
+    /// so would the multiplexer.
     fn answer(&mut self, length: usize) -> Result<Vec<u8>, Misbehaviour> {
         while self.unrequested.len() < length {
             match self.incoming.recv() {

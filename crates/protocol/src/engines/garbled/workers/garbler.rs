@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
 use veilpath_channel::{Channel, ChannelError, copying};
 
-/// Bytes that the garbler may have requested and not received.
+/// Bytes that the garbler may have requested but not yet received.
 const WINDOW: usize = 128 << 10;
 
 /// Frames that are sent before the oldest request is answered, so that busy workers do not starve one that waits.
@@ -33,7 +33,7 @@ pub(in crate::engines::garbled) struct GarblerChannel {
 pub(in crate::engines::garbled) struct GarblerMultiplexer {
     commands: Receiver<(usize, Command)>,
     workers: Vec<Sender<Vec<u8>>>,
-    /// Requests that are not answered yet: worker and number of bytes.
+    /// Unanswered requests: worker and number of bytes.
     open: VecDeque<(usize, usize)>,
     open_bytes: usize,
     stopped: StopFlag,

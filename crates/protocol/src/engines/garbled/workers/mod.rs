@@ -1,7 +1,7 @@
 //! Several workers over one channel.
 //!
-//! Every worker is a thread with a part of the session and with comparisons of its own. One thread on each side, the one that has the
-//! channel, multiplexes their bytes:
+//! Every worker is a thread with a part of the session and its own comparisons. One thread on each side, the one that
+//! has the channel, multiplexes their bytes:
 //!
 //! ```text
 //! garbler's workers ──▶ multiplexer ── frames: (worker, bytes) ──────────────▶ multiplexer ──▶ evaluator's workers
@@ -13,8 +13,8 @@
 //! workers leave their bytes with its multiplexer until the garbler's multiplexer requests them.
 //!
 //! # Why this does not deadlock
-//! Every worker is a program that the garbler and the evaluator run in step, as they would over a channel of their own. The garbler's side
-//! of it has sent everything that the evaluator's side needs before it waits for bytes.
+//! Every worker is a program that the garbler and the evaluator run in step, as they would over a separate channel. The
+//! garbler's side of it has sent everything that the evaluator's side needs before it waits for bytes.
 //! - An evaluator's worker only waits for bytes of the garbler's worker. Its own bytes go to an unbounded queue. They are few: a worker is at
 //!   most [`LOOKAHEAD`](veilpath_mpc::alignment::LOOKAHEAD) spans ahead.
 //! - The evaluator's multiplexer passes frames to workers. If the queue of a worker is full, that worker is busy and will empty it. If a

@@ -1,6 +1,6 @@
 //! Steps 2 to 4 and 6 of the hardened variant.
 
-use super::super::cell::{Context, Pending, Step, StepMask, Target};
+use super::super::cell::{Context, OTHER_MASK, Pending, Step, StepMask, Target};
 use super::super::masking::random_bits;
 use super::super::messages::split;
 use super::super::order::{Order, arranged, permutation};
@@ -44,7 +44,8 @@ impl Multipliers {
         Self::new(shape, order, &masks, pads)
     }
 
-    /// Of π, each difference's ρ and r, and pads whose last is still as short as the others.
+    /// From π, the ρ and r of each difference, and pads whose last one does not have its extra top
+    /// bit yet.
     pub(in super::super) fn new(
         shape: &Shape,
         order: Order,
@@ -78,7 +79,8 @@ impl Multipliers {
     }
 }
 
-/// A log-uniform number from 2^floor to 2^bits − 1: an octave, and within it each number as often as the inverse of its size.
+/// A log-uniform number from 2^floor to 2^bits − 1: an octave, and within it each number with a probability inverse to
+/// its size.
 pub(in super::super) fn log_uniform<R: CryptoRng + ?Sized>(
     floor: u32,
     bits: u32,
@@ -128,14 +130,14 @@ struct Masked {
 
 impl Context<'_> {
     /// Steps 1 to 4 for some cells: the bytes for the key holder, and what step 6 will need.
-    pub(in super::super) fn mask_apart(
+    pub(in super::super) fn mask_hardened(
         &self,
         shape: &Shape,
         steps: Vec<Step>,
     ) -> Result<(Vec<u8>, Vec<Pending>), ProtocolError> {
         let (mut targets, mut inputs, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
         for step in steps {
-            let StepMask::Apart(mask) = step.mask else {
+            let StepMask::Hardened(mask) = step.mask else {
                 return Err(OTHER_MASK);
             };
             targets.push(step.target);
@@ -162,19 +164,19 @@ impl Context<'_> {
                 numbers,
             })
             .collect();
-        let bytes = self.pack_apart(shape, &masked)?;
+        let bytes = self.pack_hardened(shape, &masked)?;
         let pads = masked.into_iter().map(|cell| cell.numbers.into_pads());
         let pending = targets.into_iter().zip(pads);
         Ok((
             bytes,
             pending
-                .map(|(target, pads)| Pending::Apart { target, pads })
+                .map(|(target, pads)| Pending::Hardened { target, pads })
                 .collect(),
         ))
     }
 
-    /// Every number in its slot, each ciphertext under randomness of its own.
-    fn pack_apart(&self, shape: &Shape, masked: &[Masked]) -> Result<Vec<u8>, ProtocolError> {
+    /// Every number in its slot, each ciphertext under fresh randomness.
+    fn pack_hardened(&self, shape: &Shape, masked: &[Masked]) -> Result<Vec<u8>, ProtocolError> {
         let layout = &self.agreement.layout;
         let groups: Vec<&[Masked]> = masked.chunks(layout.cells).collect();
         let nothing = self.public.trivial(&Plaintext::from(0u64))?;
@@ -209,18 +211,13 @@ impl Context<'_> {
                 offsets.push(layout.slots().pack(&slots)?);
             }
             let sums = self.public.weighted_sums(&terms, &rows)?;
-            let offsets = self.public.encrypt_batch(
-                &offsets.iter().collect::<Vec<_>>(),
-                self.randomness.draw(offsets.len())?,
-            )?;
-            let pairs: Vec<_> = sums.iter().zip(&offsets).collect();
-            packed.push(self.public.add_batch(&pairs)?);
+            packed.push(self.add_offsets(&sums, &offsets)?);
         }
         self.in_groups(&packed, groups.len())
     }
 
     /// Step 6: `M = z_m − p_last + Σ β_i·(p_last − p_i)`.
-    pub(in super::super) fn correct_apart(
+    pub(in super::super) fn correct_hardened(
         &self,
         shape: &Shape,
         answers: &[u8],
@@ -237,7 +234,7 @@ impl Context<'_> {
         terms.resize(shape.width, term(shape.pad_bits + 1));
         let (mut targets, mut factors, mut minus_last) = (Vec::new(), Vec::new(), Vec::new());
         for step in pending {
-            let Pending::Apart { target, pads } = step else {
+            let Pending::Hardened { target, pads } = step else {
                 return Err(OTHER_MASK);
             };
             let Some((last, others)) = pads.0.split_last() else {
@@ -295,9 +292,6 @@ impl Multipliers {
         offset
     }
 }
-
-/// All steps of a run have the same kind of mask.
-const OTHER_MASK: ProtocolError = ProtocolError::Internal("a mask of the other variant");
 
 #[cfg(test)]
 mod tests {

@@ -15,14 +15,14 @@
 //! pads; the paper's unmasking by a⁻¹ mod n, most of the work of a cell, is not needed.
 //!
 //! # The multipliers
-//! ρ is log-uniform over [2^F, 2^(F+R)). Of a value v that it sees, the key holder knows that `v/(d+1) < ρ ≤ v/d`
-//! (for d above 0), and each such ρ explains it with exactly one r. If ρ were ever small, that interval would contain
-//! a few integers or none, and v would determine d: with ρ = 1 it *is* d. But |d| < 2^y, so there are about ρ/d >
-//! 2^(F−y) of them. With F = y + σ the number of integers and the length of the interval differ by a fraction of
-//! 2^−σ, and neither multiples nor remainders reveal more. The length itself contributes ∫ dρ/ρ² = 1/v, whatever d
-//! is, as long as the interval lies within the range of ρ. So **what remains to the key holder is the two ends of
-//! that range**: a v below 2^F·d or above 2^(F+R) rules out differences. A difference falls there with a probability
-//! of about y/R, and then narrows d to about an octave. Many views of the same letters add up. The audit measures it.
+//! ρ is log-uniform over [2^F, 2^(F+R)). Of a value v that it sees, the key holder knows that `v/(d+1) < ρ ≤ v/d` (for
+//! d above 0), and each such ρ explains it with exactly one r. If ρ were ever small, that interval would contain a few
+//! integers or none, and v would determine d: with ρ = 1 it *is* d. But |d| < 2^y, so there are about ρ/d > 2^(F−y) of
+//! them. With F = y + σ the number of integers and the length of the interval differ by a fraction of 2^−σ, and neither
+//! multiples nor remainders reveal more. The length itself contributes ∫ dρ/ρ² = 1/v for every d, as long as the
+//! interval lies within the range of ρ. So **what remains for the key holder are the two ends of that range**: a v
+//! below 2^F·d or above 2^(F+R) rules out differences. A difference falls there with a probability of about y/R, and
+//! then narrows d to about an octave. Many views of the same letters add up. The audit measures it.
 //!
 //! # Statistical distance
 //! A pad hides its candidate up to 2^−(σ+1), as a candidate is shorter than 2^y/w. A difference is within 2^−σ of what its
@@ -31,13 +31,13 @@
 //! are drawn up to 2⁻¹²⁰.)
 //!
 //! # Slots
-//! All have S = 255 bits, whatever the costs: 2, 4, 8, 12 and 16 fit below n/2 of keys of 512, 1024, 2048, 3072 and
-//! 4096 bits, and numbers stay within 256 bits. A cell of three candidates has four slots. One bit more would halve
-//! the cells of a ciphertext. With 170 bits, three cells to a ciphertext of 2048 bits, there would be little more
-//! than half as many octaves and the traffic would shrink by a twentieth, as most of it is answers. Three padded
-//! candidates of y + σ + 2 bits share a slot if y + σ ≤ 83, else two, and then a cell has one slot more. `R = S − 1 − y − F =
-//! 254 − 2·y − σ` must be at least 128. For a million cells σ is 63, and costs with y up to 31 bits can be masked; in the
-//! largest session σ is 100, and y is at most 13, enough for a Levenshtein distance of 2,700 letters.
+//! All have S = 255 bits, for any costs: 2, 4, 8, 12 and 16 fit below n/2 of keys of 512, 1024, 2048, 3072 and 4096
+//! bits, and numbers stay within 256 bits. A cell of three candidates has four slots. One bit more would halve the
+//! cells of a ciphertext. With 170 bits, three cells to a ciphertext of 2048 bits, there would be little more than half
+//! as many octaves and the traffic would shrink by a twentieth, as most of it is answers. Three padded candidates of
+//! y + σ + 2 bits share a slot if y + σ ≤ 83, else two, and then a cell has one slot more. `R = S − 1 − y − F =
+//! 254 − 2·y − σ` must be at least 128. For a million cells σ is 63, and costs with y up to 31 bits can be masked; in
+//! the largest session σ is 100, and y is at most 13, enough for a Levenshtein distance of 2,700 letters.
 
 mod key_holder;
 mod matrix_owner;

@@ -88,7 +88,7 @@ impl HardenedSteps {
                     left,
                     above,
                 },
-                mask: StepMask::Apart(numbers),
+                mask: StepMask::Hardened(numbers),
             }
         });
         Ok(self.context().mask(steps.collect())?.0)
@@ -121,7 +121,7 @@ impl HardenedSteps {
         answers: &[u8],
         secrets: HardenedSecrets,
     ) -> Result<Vec<Ciphertext>, ProtocolError> {
-        let pending = secrets.0.into_iter().map(|numbers| Pending::Apart {
+        let pending = secrets.0.into_iter().map(|numbers| Pending::Hardened {
             target: NOWHERE,
             pads: numbers.into_pads(),
         });

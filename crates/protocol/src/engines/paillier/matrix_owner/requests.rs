@@ -29,8 +29,8 @@ impl<R> MatrixOwner<'_, R> {
         let ready = self.candidates.len();
         let steps = cells_to_take(ready, requested, self.full_request(), full);
         let results = self.finished.len().min(batch);
-        // While a request is outstanding only full ones follow: small ones would tell the key holder more exactly
-        // when a cell was ready, and cost as much.
+        // While a request is outstanding only full ones follow: small ones would tell the key holder more
+        // precisely when a cell was ready, and would cost as much.
         if !idle && steps < self.full_request() {
             return None;
         }
@@ -64,7 +64,7 @@ impl<R> MatrixOwner<'_, R> {
             .filter(|header| header.steps as usize == self.full_request())
     }
 
-    /// The most cells in a request: so many that all outstanding requests fit the channel together, in whole SIMD
+    /// The most cells in a request, such that all outstanding requests fit the channel together, in whole SIMD
     /// lanes.
     pub(super) fn full_request(&self) -> usize {
         let layout = &self.agreement.layout;

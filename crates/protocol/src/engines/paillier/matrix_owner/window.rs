@@ -24,18 +24,18 @@
 //!
 //! Starting depends only on lengths and on how many cells are filled.
 
-/// Comparisons that are in flight as long as there are so many.
+/// The fewest comparisons in flight, as long as this many are left.
 const LEAST: usize = 64;
 /// Cells of further comparisons that may be started for each filled one.
 const PACE: u64 = 2;
-/// Cells to choose from, ready or requested, in full requests: three are outstanding, and those must not be more than two
+/// Cells to choose from, ready or requested, counted in full requests: three are outstanding, which must be at most two
 /// thirds.
 const ENOUGH: usize = 5;
 
 /// The comparisons in flight, counted.
 #[derive(Debug)]
 pub(in super::super) struct Window {
-    /// An audit may ask for this many, no more and no fewer.
+    /// An audit may ask for exactly this many.
     exactly: Option<usize>,
     in_flight: usize,
     filled: u64,

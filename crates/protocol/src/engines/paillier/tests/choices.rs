@@ -164,7 +164,7 @@ fn batches_reveal_hardly_more_of_the_anti_diagonal_than_the_papers_order() {
         }
     }
     assert_eq!(uncertainty(20, 1, |ready, _| ready), 0.0);
-    // The same without regard to what is outstanding.
+    // The same, ignoring what is outstanding.
     let other_rule = uncertainty(60, 3, |ready, _| cells_to_take(ready, 0, 256, 8));
     assert!(other_rule < 0.97 * uncertainty(60, 1, |ready, _| ready.min(1)));
 }

@@ -86,8 +86,8 @@ fn equals_plain_score(
     let expected = comparison.read(raw, x.len(), y.len()).unwrap();
     let key = secret(options.key_size());
     let mut ends = ExtremeRng(rng(seed));
-    let (_, readings) = recorded_run_with(options, metric, &key, (&a, &b), &mut ends);
-    assert_eq!(readings, [expected], "{metric:?} {pair:?}");
+    let (_, pair_scores) = recorded_run_with(options, metric, &key, (&a, &b), &mut ends);
+    assert_eq!(pair_scores, [expected], "{metric:?} {pair:?}");
 }
 
 proptest! {

@@ -288,7 +288,7 @@ fn the_steps_one_by_one_give_the_least_candidate() {
     assert!(HardenedSteps::new(&papers, 5, public, Arc::new(public.clone())).is_err());
 }
 
-/// All orders of the candidates are equally likely to the key holder, whatever the letters, with ties or without.
+/// All orders of the candidates are equally likely to the key holder, for any letters, with or without ties.
 #[test]
 fn the_key_holder_sees_a_random_order_and_no_ties() {
     let key = key();

@@ -117,8 +117,8 @@ fn the_key_holder_answers_only_valid_requests() {
     assert_refused(host(&[two(), header(0, 1, 0), vec![0; 128]]));
 }
 
-/// A number that no masks make, negative or beyond the slots, is noticed only at the end, when all pairs are charged: whether
-/// a number that was made of encrypted costs is one depends on the key holder's letters.
+/// A number that no mask produces, negative or beyond the slots, is reported only at the end, when all pairs are
+/// charged: whether a number computed from encrypted costs is such a number depends on the key holder's letters.
 #[test]
 fn masked_values_out_of_range_are_refused_at_the_end() {
     let open = || [header(0, 0, 1), length(0), encrypted(2)].concat();
@@ -153,7 +153,7 @@ fn hardened_messages_are_checked_like_the_others() {
     };
     assert_closed(join(encrypted(1).repeat(3)));
     assert_refused(join([encrypted(1).repeat(2), vec![0; 128]].concat()));
-    // Four cells with whatever minima, then a result that cannot be.
+    // Four cells with arbitrary minima, then an impossible result.
     let minima = encrypted(i64::MAX).repeat(12);
     assert_closed(join(minima.clone()));
     assert_misbehaved(join([minima, length(4)].concat()));
@@ -252,7 +252,7 @@ fn the_matrix_owner_checks_answers() {
     assert_closed(with(vec![row()]));
     assert_refused(with(vec![vec![255; 2 * 128 * LETTERS as usize]]));
     assert_refused(with(vec![row(), row(), vec![0; 128]]));
-    // Four cells with whatever minima, then a result that cannot be.
+    // Four cells with arbitrary minima, then an impossible result.
     let minima = || vec![row(), row(), encrypted(7).repeat(4)];
     for raw in [3, u64::MAX, 1 << 63] {
         assert_misbehaved(with([minima(), vec![length(raw)]].concat()));

@@ -1,4 +1,5 @@
-//! Masked values keep their order, stay in their slots, and give the candidate back, whatever is drawn.
+//! Masked values keep their order, stay in their slots, and give the candidate back, for all random
+//! draws.
 
 use super::super::masking::{Layout, Mask, Numbers, Ranges};
 use super::super::recurrence::Recurrence;

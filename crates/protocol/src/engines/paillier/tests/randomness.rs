@@ -1,5 +1,5 @@
 //! The flaw in the authors' code: the key holder knows the factors of n, so modulo p every (1+n)^m vanishes and it sees
-//! the randomness of what the matrix owner sends. It has to be fresh and uniform, in every ciphertext.
+//! the randomness of what the matrix owner sends. It must be fresh and uniform in every ciphertext.
 
 use super::{
     Key, as_in_the_paper, assert_uniform, ciphertexts, cohort, key, looks_uniform, recorded_run,
@@ -29,7 +29,7 @@ fn characters(key: &Key) -> Vec<(&BigUint, u32)> {
         .collect()
 }
 
-/// How often each class occurs; absent ones count.
+/// How often each class occurs, including those that never do.
 fn classes<'a>(
     numbers: impl Iterator<Item = &'a BigUint>,
     (prime, order): (&BigUint, u32),

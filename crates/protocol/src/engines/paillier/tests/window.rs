@@ -17,7 +17,7 @@ struct RunTrace {
 
 /// `pairs` comparisons of `size` × `size` letters as the matrix owner runs them, without cryptography: requests of up to
 /// `request` cells, three outstanding.
-fn course(pairs: usize, size: u32, request: usize, mut window: Window) -> RunTrace {
+fn simulate(pairs: usize, size: u32, request: usize, mut window: Window) -> RunTrace {
     const FULL: usize = 8;
     let mut rng = rng(21);
     let mut waiting = 0..pairs;
@@ -78,8 +78,8 @@ fn course(pairs: usize, size: u32, request: usize, mut window: Window) -> RunTra
 #[test]
 fn pairs_end_steadily() {
     for (request, first, half) in [(160, 0.15, 0.6), (336, 0.2, 0.7), (512, 0.2, 0.75)] {
-        let steady = course(900, 20, request, Window::new(None));
-        let mixed = course(900, 20, request, Window::new(Some(900)));
+        let steady = simulate(900, 20, request, Window::new(None));
+        let mixed = simulate(900, 20, request, Window::new(Some(900)));
         println!(
             "requests of {request}: first after {:.3}, half after {:.3}, {:.1} cells each; all in flight {:.3}, {:.3}, {:.1}",
             steady.ends[0],
@@ -102,7 +102,7 @@ fn pairs_end_steadily() {
 fn other_lengths_end_steadily_too() {
     for (size, half) in [(4, 0.97), (8, 0.7), (60, 0.7)] {
         let pairs = if size == 60 { 300 } else { 900 };
-        let steady = course(pairs, size, 160, Window::new(None));
+        let steady = simulate(pairs, size, 160, Window::new(None));
         assert!(steady.ends[pairs / 2] < half, "{}", steady.ends[pairs / 2]);
     }
 }

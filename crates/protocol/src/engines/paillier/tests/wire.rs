@@ -39,8 +39,9 @@ fn the_costs_of_a_scanpath_are_sent_once_for_all_pairs() {
         cohort(&[vec![3, 4], vec![1], vec![2, 2], vec![]]),
     );
     let key = key();
-    let (channel, readings) = recorded_run(short_key(), &Metric::Levenshtein, &key.secret, &a, &b);
-    assert_eq!(readings.len(), 12);
+    let (channel, pair_scores) =
+        recorded_run(short_key(), &Metric::Levenshtein, &key.secret, &a, &b);
+    assert_eq!(pair_scores.len(), 12);
     let costs = 4 * 12;
     let cells = 4 * 5;
     assert_eq!(ciphertexts(&channel.sent).len(), costs + cells);
