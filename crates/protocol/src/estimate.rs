@@ -75,20 +75,46 @@ const STEPS: u32 = 1 << 14;
 /// milliseconds.
 pub fn speed(time: Duration) -> u32 {
     let start = Instant::now();
-    let (mut state, mut steps) = (1u64, 0.0);
-    loop {
+    let mut state = 1u64;
+    let mut measured = SpeedMeasurement::default();
+    while measured.counted() < time {
         for _ in 0..STEPS {
             // Each step waits for the last.
             state = (state ^ state >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         }
         state = std::hint::black_box(state);
-        steps += f64::from(STEPS);
-        let elapsed = start.elapsed();
-        if elapsed >= time {
-            let speed = steps / elapsed.as_secs_f64() / STEPS_PER_SECOND;
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // it saturates
-            return ((speed * 100.0) as u32).max(1);
-        }
+        measured.look(start.elapsed());
+    }
+    measured.speed()
+}
+
+/// The time that every [`STEPS`] steps took, without the longest. A machine that stalls once, for as long as the measurement takes or
+/// longer, would seem to be half as fast or less; one that is always busy pauses many times.
+#[derive(Clone, Copy, Debug, Default)]
+struct SpeedMeasurement {
+    looks: u32,
+    elapsed: Duration,
+    longest: Duration,
+}
+
+impl SpeedMeasurement {
+    /// So much time has passed after some more steps.
+    fn look(&mut self, elapsed: Duration) {
+        self.longest = self.longest.max(elapsed.saturating_sub(self.elapsed));
+        self.elapsed = elapsed;
+        self.looks += 1;
+    }
+
+    /// The time that counts.
+    fn counted(&self) -> Duration {
+        self.elapsed.saturating_sub(self.longest)
+    }
+
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // it saturates
+    fn speed(&self) -> u32 {
+        let steps = f64::from(self.looks.saturating_sub(1)) * f64::from(STEPS);
+        let speed = steps / self.counted().as_secs_f64() / STEPS_PER_SECOND;
+        ((speed * 100.0) as u32).max(1)
     }
 }
 
@@ -242,6 +268,49 @@ mod tests {
             ..link(0, None)
         };
         assert!((seconds(busy) - 2.0).abs() < 1e-9);
+    }
+
+    /// The speed that a measurement of this many milliseconds shows on a machine that pauses, given when and for how long.
+    fn measured(milliseconds: u64, pauses: &[(f64, f64)]) -> u32 {
+        let look = f64::from(STEPS) / STEPS_PER_SECOND;
+        let mut pauses = pauses.iter().peekable();
+        let (mut measured, mut computed, mut paused) = (SpeedMeasurement::default(), 0.0, 0.0);
+        while measured.counted() < Duration::from_millis(milliseconds) {
+            computed += look;
+            while let Some((_, pause)) = pauses.next_if(|(at, _)| *at <= computed) {
+                paused += pause;
+            }
+            measured.look(Duration::from_secs_f64(computed + paused));
+        }
+        measured.speed()
+    }
+
+    #[test]
+    fn one_stall_does_not_make_a_machine_slow() {
+        for milliseconds in [5, 20, 50] {
+            assert!((99..=101).contains(&measured(milliseconds, &[])));
+            for stall in [0.01, 0.05, 0.5] {
+                for at in [0.0, 0.002, 0.0049] {
+                    let speed = measured(milliseconds, &[(at, stall)]);
+                    assert!(
+                        (99..=101).contains(&speed),
+                        "{milliseconds} {stall} {at}: {speed}"
+                    );
+                }
+            }
+        }
+    }
+
+    /// Another program has every second turn, of four milliseconds.
+    #[test]
+    fn a_busy_machine_is_slow() {
+        let turns: Vec<(f64, f64)> = (0..100)
+            .map(|turn| (0.004 * f64::from(turn), 0.004))
+            .collect();
+        for milliseconds in [20, 50] {
+            let speed = measured(milliseconds, &turns);
+            assert!((45..=65).contains(&speed), "{milliseconds}: {speed}");
+        }
     }
 
     #[test]

@@ -293,8 +293,9 @@ fn journal(bytes: &[u8], reveal: Reveal) -> bool {
     }
     file.extend(torn);
     let mut journal = Journal::in_memory(id, 9, reveal);
-    let length = journal.read(&file);
-    assert!(length.is_none_or(|length| length <= file.len()));
+    // Reading from memory does not fail.
+    let length = journal.read(&file[..]).ok().flatten();
+    assert!(length.is_none_or(|length| length <= file.len() as u64));
     length.is_some() && (0..9).any(|pair| journal.is_answered(pair))
 }
 

@@ -10,7 +10,11 @@
 //! Every record is written at once, so a killed process loses nothing that it knew. What limits rest on is also synced before
 //! anything is sent: that a pair starts, this side's half of its output, and that this half is about to be sent. Answers are
 //! synced once a second and at the end: after a power cut the other side sends its halves of the lost ones again.
+//!
+//! A peer decides how often a connection breaks, and every start of a pair leaves records. So a file is read a record at a time, and
+//! one that is much longer than what it says is rewritten (`compact.rs`): neither memory nor disk space grows with the starts.
 
+mod compact;
 mod coordinated;
 mod numbers;
 mod queries;
@@ -25,7 +29,7 @@ use crate::worker::CoordinatorLink;
 use queries::is_same;
 use record::{AddedPart, AnswerParts, RECORD, Record};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use veilpath_protocol::{Answer, Reveal};
@@ -41,6 +45,8 @@ const SYNC_EVERY: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Journal {
     file: Option<File>,
+    /// The file that was rewritten when this journal was opened. It stays locked, too.
+    superseded: Option<File>,
     /// Who stores the records of a worker.
     coordinator: Option<CoordinatorLink>,
     path: PathBuf,
@@ -122,8 +128,13 @@ impl Journal {
     fn lock_and_load(&mut self, options: &OpenOptions) -> Result<(), SessionError> {
         let file = state_dir::open_private(options, &self.path)?;
         lock(&file, &self.path)?;
+        if !state_dir::is_at(&file, &self.path) {
+            // Another session has rewritten it before this one locked it.
+            return Err(SessionError::file(&self.path, FileProblem::Locked));
+        }
         self.load(&file)?;
         self.file = Some(file);
+        self.compact();
         Ok(())
     }
 
@@ -136,12 +147,10 @@ impl Journal {
     ) -> Result<Self, SessionError> {
         let mut journal = Self::in_memory(id, pairs, reveal);
         let path = path(folder, &id);
-        let mut file = state_dir::open_private(OpenOptions::new().read(true), &path)?;
+        let file = state_dir::open_private(OpenOptions::new().read(true), &path)?;
         state_dir::lock_shared(&file, &path)?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)
-            .map_err(|error| SessionError::io(&path, error))?;
-        let read = journal.read(&bytes);
+        let read = journal.read(&file);
+        let read = read.map_err(|error| SessionError::io(&path, error))?;
         read.map(|_| journal).ok_or_else(|| not_this_journal(&path))
     }
 
@@ -149,6 +158,7 @@ impl Journal {
     pub(crate) fn in_memory(id: [u8; 32], pairs: usize, reveal: Reveal) -> Self {
         Self {
             file: None,
+            superseded: None,
             coordinator: None,
             path: PathBuf::new(),
             id,
@@ -292,9 +302,7 @@ impl Journal {
     fn load(&mut self, mut file: &File) -> Result<(), SessionError> {
         let path = self.path.clone();
         let failed = |error: io::Error| SessionError::io(&path, error);
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(failed)?;
-        let Some(end) = self.read(&bytes) else {
+        let Some(end) = self.read(file).map_err(failed)? else {
             return Err(not_this_journal(&path));
         };
         if end == 0 {
@@ -306,7 +314,7 @@ impl Journal {
             self.end = HEADER as u64;
             return Ok(());
         }
-        self.end = end as u64;
+        self.end = end;
         file.set_len(self.end).map_err(failed)?;
         file.seek(SeekFrom::Start(self.end)).map_err(failed)?;
         Ok(())
@@ -318,24 +326,26 @@ impl Journal {
     }
 
     /// Reads the content of a file, and returns the length up to the last complete record; `None` for another journal's.
-    pub(crate) fn read(&mut self, bytes: &[u8]) -> Option<usize> {
-        let Some((start, records)) = bytes.split_at_checked(HEADER) else {
-            return Some(0);
-        };
-        if start != self.header() {
-            return None;
+    pub(crate) fn read(&mut self, file: impl Read) -> io::Result<Option<u64>> {
+        let mut file = BufReader::new(file);
+        let mut start = [0; HEADER];
+        if !fill(&mut file, &mut start)? {
+            return Ok(Some(0));
         }
-        let mut complete = HEADER;
-        for record in records.chunks(RECORD) {
-            let Some(record) = Record::decode(&self.id, record) else {
+        if start[..] != self.header() {
+            return Ok(None);
+        }
+        let (mut complete, mut record) = (HEADER as u64, [0; RECORD]);
+        while fill(&mut file, &mut record)? {
+            let Some(record) = Record::decode(&self.id, &record) else {
                 break;
             };
             if !self.apply_if_it_fits(&record) {
-                return None;
+                return Ok(None);
             }
-            complete += RECORD;
+            complete += RECORD as u64;
         }
-        Some(complete)
+        Ok(Some(complete))
     }
 
     /// Whether a stored record is of a kind that this journal can have; only then it is applied.
@@ -373,6 +383,9 @@ impl Journal {
             Record::Started(first, count) => self.change(first, count, |entry| {
                 entry.starts = entry.starts.saturating_add(1);
             }),
+            Record::Restarted(first, count, times) => self.change(first, count, |entry| {
+                entry.starts = entry.starts.saturating_add(times);
+            }),
             Record::Engine(decision) => {
                 self.engine.get_or_insert(decision);
             }
@@ -398,6 +411,15 @@ fn path(folder: &Path, id: &[u8; 32]) -> PathBuf {
 fn runs(pairs: &[usize]) -> impl Iterator<Item = (usize, usize)> {
     let consecutive = pairs.chunk_by(|a, b| a + 1 == *b);
     consecutive.filter_map(|run| Some((*run.first()?, run.len())))
+}
+
+/// Fills the buffer; `false` if the file ends before.
+fn fill(file: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
+    match file.read_exact(buffer) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// Removes a partial record. A full disk may have space again, and records behind a partial one would not be found.

@@ -14,17 +14,17 @@
 //!
 //! All tiles of a plan are one agreement: the limits are about their sum, before the first of them starts and at every comparison.
 //!
-//! A peer that was caught cheating is banned: no later session with it gets beyond its first messages until this side's user
-//! lifts the ban.
+//! A peer that was caught cheating is banned: it gets nothing about this side's cohort in later sessions, not even ids, until this
+//! side's user lifts the ban.
 //!
 //! The file contains authentication tags under this side's key, not ids.
 
 mod account;
 
-use crate::Fingerprint;
-use crate::error::BanReason;
+use crate::error::{BanReason, Limit};
 use crate::identity::hex;
 use crate::locked_file::{EXTENSION, LockedFile, Stored};
+use crate::{Fingerprint, SessionError};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -79,6 +79,14 @@ impl Stored for Ledger {
 }
 
 impl Ledger {
+    /// Refuses a banned peer.
+    pub(crate) fn check_ban(&self) -> Result<(), SessionError> {
+        match self.banned {
+            Some(reason) => Err(Limit::Banned(reason).into()),
+            None => Ok(()),
+        }
+    }
+
     /// The most comparisons of any scanpath.
     pub(crate) fn max_comparisons(&self) -> u64 {
         let total = |agreements: &BTreeMap<String, u64>| saturating_sum(agreements.values());

@@ -182,7 +182,7 @@ pub struct KnownPeer {
 }
 
 /// The extension of a file that is being written and will replace another one.
-const NEW: &str = "new";
+pub(crate) const NEW: &str = "new";
 
 /// The files with this extension in a folder, in the order of their names; none where there is no folder.
 pub(crate) fn entries(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, SessionError> {
@@ -221,6 +221,24 @@ pub(crate) fn open_private(options: &OpenOptions, path: &Path) -> Result<File, S
     let file = options.open(path).map_err(failed)?;
     permissions::check(path, &file.metadata().map_err(failed)?)?;
     Ok(file)
+}
+
+/// Whether this path is that of an open file. Another process may have replaced the file since it was opened.
+#[cfg(unix)]
+pub(crate) fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let id = |metadata: io::Result<std::fs::Metadata>| {
+        let metadata = metadata.ok()?;
+        Some((metadata.dev(), metadata.ino()))
+    };
+    let id_of_file = id(file.metadata());
+    id_of_file.is_some() && id_of_file == id(std::fs::metadata(path))
+}
+
+/// Files have no numbers here.
+#[cfg(not(unix))]
+pub(crate) fn is_at(_: &File, _: &Path) -> bool {
+    true
 }
 
 /// Creates a directory (and its parents) that only its owner can read.

@@ -19,14 +19,19 @@
 //! Ristretto255, the prime-order group over Curve25519:
 //!
 //! - **Against a malicious receiver** (the evaluator, or either side of `shares`), [`base`], [`correlated`], [`random`],
-//!   [`pads`] and [`letters`] give it one label of each wire, one pad of each transfer and one key of each letter, and nothing about Δ
-//!   that it did not guess. A guess of m bits
-//!   succeeds with probability 2⁻ᵐ, and a wrong guess ends the session before anything that depends on the transfers is
-//!   sent. The modules give the arguments.
-//! - **Against a malicious sender** (the garbler), they hide the receiver's bits and letters.
+//!   [`pads`] and [`letters`] give it one label of each wire, one pad of each transfer and one key of each letter; the others are
+//!   indistinguishable from random ones. About Δ it learns what it guesses and no more: a guess that is right for a share of
+//!   2⁻ᵐ of all Δ passes the checks with that probability, and a wrong one ends the session before anything that depends on the
+//!   transfers is sent. (Workers share Δ, and the others may still send until all have stopped: less than one bit for eight of
+//!   them.) Such a guess gains nothing: what it adds to a bound for the secrets that are left, its probability takes away.
+//! - **Against a malicious sender** (the garbler, or either side of `shares`), they hide the receiver's bits and letters.
+//!
+//! The modules give the arguments; [`pads`] has the one for pads, in the ideal cipher model.
 //!
 //! # What is not proven
 //! - [`lookup`] does not make the receiver use the share that it got: a malicious evaluator can flip bits of its shares.
+//! - Nothing makes a receiver enter the same bit or letter in two transfers, or either side go on with what a transfer gave it: shares
+//!   are not authenticated ([`crate::shares`]).
 //! - A malicious garbler can put any costs into a look-up, and garble any circuit on its result. See
 //!   [`crate::alignment`].
 //!

@@ -44,11 +44,17 @@
 //! Measures without a recurrence (`runs`, `sets`, `quotients`) consist of the same products and comparisons. What a side counts in its own
 //! scanpath goes into them as a factor only, and their sizes depend on the alphabet and on lengths, not on what occurs in a scanpath.
 //!
-//! **A malicious party** on either side learns nothing about an offset: transfers are checked ([`crate::ot::correlated`]). But
-//! nothing authenticates shares: it can put any value into any product or comparison, in any cell, and so change the
-//! function that is computed, and with it the outputs of both sides. As with garbled circuits, it learns one output
-//! of the agreed size per comparison and nothing before both halves exist; but here *either* side can change
-//! every gate, where a malicious evaluator of a garbled circuit can only change looked-up costs.
+//! **A malicious party** on either side gets only such messages, too, until outputs are opened. Transfers are proven
+//! against malicious parties ([`crate::ot`]): choices are uniform to a sender, and pads that it did not choose are
+//! pseudorandom to a receiver, unless it guesses bits of the offset. A tree that it receives lacks a leaf, because each
+//! level is a transfer. The honest side uses every choice, pad and place of a stream once and sends a fixed number of
+//! bits, and compares nothing with a secret except in the checks of transfers. So the simulator is the same, up to the
+//! opening.
+//!
+//! But **nothing authenticates shares**: a malicious party can enter any value into any product or comparison, in any
+//! cell, or make trees that do not match, and so change the function that is computed, and with it the outputs of both
+//! sides. As with garbled circuits, it learns one output of the agreed size per comparison; but here *either* side can
+//! change every gate, where a malicious evaluator of a garbled circuit can only change looked-up costs.
 
 #[cfg(test)]
 mod alignment_tests;

@@ -35,7 +35,8 @@
 //! **Durability.** [`DisclosureLedger::check`] counts nothing. [`DisclosureLedger::charge`] checks again and writes, durably,
 //! and must be called before the first message that opens anything.
 //!
-//! **Withdrawal.** A participant who withdraws must not be in later answers, about groups or pairs, and the difference between answers with and without
+//! **Withdrawal.** A participant who withdraws must not be in later answers, about groups or pairs, nor in the rest of one that has
+//! started, and the difference between answers with and without
 //! this participant is about one person. [`DisclosureLedger::withdraw`] allows it, for this participant alone; whoever calls it
 //! enters it into the record.
 //!
@@ -313,6 +314,13 @@ fn allow(
     limits: DisclosureLimits,
 ) -> Result<Charge, DisclosureRefusal> {
     let so_far = disclosed.count();
+    // Also in an answer that was charged before: the rest of it has not been sent.
+    let withdrawn = &disclosed.withdrawn;
+    let in_answer = answer.cohort.keys().filter(|it| withdrawn.contains(*it));
+    let participants = in_answer.count() as u64;
+    if participants > 0 {
+        return Err(DisclosureRefusal::Withdrawn { participants });
+    }
     if disclosed.has(&answer.agreement) {
         return Ok(Charge {
             answer,
@@ -320,12 +328,6 @@ fn allow(
             answers: so_far,
             is_charged: true,
         });
-    }
-    let withdrawn = &disclosed.withdrawn;
-    let in_answer = answer.cohort.keys().filter(|it| withdrawn.contains(*it));
-    let participants = in_answer.count() as u64;
-    if participants > 0 {
-        return Err(DisclosureRefusal::Withdrawn { participants });
     }
     let minimum = limits.minimum_group;
     let too_few = |smallest: Option<u64>| smallest.filter(|&it| it < u64::from(minimum));

@@ -150,20 +150,25 @@ impl Opening<'_> {
         Ok(())
     }
 
-    /// Charges the answer and notes that the other side may know it, before anything of it is sent.
+    /// Charges the answer and notes that the other side may know it, before anything of it is sent. What a limit does not allow leaves
+    /// no note: otherwise it would be sent again, free, when the other side returns.
     fn release(&mut self) -> Result<(), SessionError> {
-        if let Some(charge) = self.group.charge.take() {
-            self.group.ledger.charge(charge)?;
-        }
         let new = self.numbers.clone().filter(|&at| !self.journal.is_sent(at));
         let new: Vec<usize> = new.collect();
-        if new.is_empty() {
-            return Ok(());
-        }
-        self.journal.mark_sent(&new)?;
-        match self.comparisons.is_empty() {
-            true => Ok(()),
-            false => self.account.charge(&self.comparisons),
+        let (group, journal) = (&mut *self.group, &mut *self.journal);
+        let is_counted = new.is_empty() || self.comparisons.is_empty();
+        let mut record = || {
+            if let Some(charge) = group.charge.take() {
+                group.ledger.charge(charge)?;
+            }
+            match new.is_empty() {
+                true => Ok(()),
+                false => journal.mark_sent(&new),
+            }
+        };
+        match is_counted {
+            true => record(),
+            false => self.account.charge_for(&self.comparisons, record),
         }
     }
 

@@ -13,6 +13,7 @@
 //! | 10 | place after the pairs | number | – | a number of an answer about groups |
 //! | 12 | pair | place and count | number | one number of a score that has not two; the others are next to it |
 //! | 13 | 0 | – | – | the other side has everything, too |
+//! | 14 | first pair | pairs | times | these were started so many times |
 //! | 11 | 0 | digest | digest | the first 16 bytes of the digest of the peer's groups and of its commitment to coins |
 
 use crate::engine_decision::EngineDecision;
@@ -38,6 +39,8 @@ pub(crate) enum Record {
     Part(AnswerPart),
     /// The first of the pairs that were started, and how many.
     Started(usize, usize),
+    /// The first of the pairs that were started, how many, and how many times.
+    Restarted(usize, usize, u32),
     /// This side's half of a pair's output, and the tag of the run that it belongs to.
     Half(usize, u64, u64),
     /// The first of the pairs whose halves may have been sent, and how many.
@@ -150,6 +153,9 @@ impl Record {
                 ],
             ),
             Record::Started(first, count) => (3, [first as u64, count as u64, 0]),
+            Record::Restarted(first, count, times) => {
+                (14, [first as u64, count as u64, times.into()])
+            }
             Record::Half(pair, half, run) => (6, [pair as u64, half, run]),
             Record::Sent(first, count) => (7, [first as u64, count as u64, 0]),
             Record::Rejected(pair) => (8, [pair as u64, 0, 0]),
@@ -208,6 +214,11 @@ impl Record {
                 }))
             }
             3 => Some(Record::Started(pair, usize::try_from(second).ok()?)),
+            14 => Some(Record::Restarted(
+                pair,
+                usize::try_from(second).ok()?,
+                u32::try_from(third).ok()?,
+            )),
             5 if second < 2 => Some(Record::Answer(pair, Answer::Within(second == 1))),
             6 => Some(Record::Half(pair, second, third)),
             7 => Some(Record::Sent(pair, usize::try_from(second).ok()?)),

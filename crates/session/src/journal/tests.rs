@@ -250,3 +250,75 @@ fn a_journal_is_created_when_something_is_stored_and_only_once() {
     drop(second);
     assert!(open().is_sent(1));
 }
+
+/// Everything that a journal knows of each pair.
+fn content(journal: &Journal) -> Vec<String> {
+    let pairs = journal.pairs.iter();
+    let whole = format!("{:?} {:?}", journal.engine, journal.peer_groups);
+    pairs
+        .map(|pair| format!("{pair:?}"))
+        .chain([format!("{whole} {}", journal.complete)])
+        .collect()
+}
+
+/// Pairs that are started again and again, as by a peer that hangs up each time.
+#[test]
+fn a_journal_does_not_grow_with_starts() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = open(folder.path(), ID, 40).unwrap();
+    let several = PairScore::several([Some(0.5), None, Some(2.0)]);
+    journal
+        .store_engine(EngineDecision {
+            engine: veilpath_protocol::Engine::Shares,
+            tree_levels: veilpath_protocol::TreeLevels::default(),
+        })
+        .unwrap();
+    journal.keep_groups(&[3; 32]).unwrap();
+    journal.start_pairs(&[0, 1, 2, 5]).unwrap();
+    journal.mark_sent(&[0, 1, 5]).unwrap();
+    journal.store(0, reading(7.0)).unwrap();
+    journal.store(1, Answer::Score(several)).unwrap();
+    journal.reject(5);
+    let pairs: Vec<usize> = (10..40).collect();
+    for run in 0..50 {
+        journal.start_pairs(&pairs).unwrap();
+        journal.keep_halves(&pairs, &[run; 30], run).unwrap();
+    }
+    journal.mark_complete().unwrap();
+    let before = content(&journal);
+    assert_eq!(journal.starts(39), 50);
+    drop(journal);
+    let path = only_file(folder.path());
+    let length = || std::fs::metadata(&path).unwrap().len() as usize;
+    assert!(length() > 50 * 30 * RECORD);
+    let mut journal = open(folder.path(), ID, 40).unwrap();
+    assert_eq!(content(&journal), before);
+    // A half and no more for each of them, and the records of the others.
+    assert!(length() <= HEADER + (30 + 13) * RECORD, "{}", length());
+    assert_eq!(only_file(folder.path()), path);
+    // It is as locked as it was, and goes on.
+    let error = open(folder.path(), ID, 40).unwrap_err();
+    assert!(error.to_string().contains("another veilpath"), "{error}");
+    journal.store(6, reading(3.0)).unwrap();
+    let before = content(&journal);
+    drop(journal);
+    for _ in 0..2 {
+        let journal = open(folder.path(), ID, 40).unwrap();
+        assert_eq!(content(&journal), before);
+    }
+}
+
+/// A session that opened the file before another one rewrote it must not write to the old one.
+#[cfg(unix)]
+#[test]
+fn a_file_that_was_rewritten_meanwhile_is_not_used() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(open(folder.path(), ID, 1).unwrap());
+    let path = only_file(folder.path());
+    let file = File::open(&path).unwrap();
+    assert!(state_dir::is_at(&file, &path));
+    state_dir::replace(&path, &std::fs::read(&path).unwrap()).unwrap();
+    assert!(!state_dir::is_at(&file, &path));
+    std::fs::remove_file(&path).unwrap();
+    assert!(!state_dir::is_at(&file, &path));
+}

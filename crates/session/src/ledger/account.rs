@@ -160,9 +160,7 @@ impl Account {
         let counts = self.with(more);
         let file = self.file.clone();
         file.update(|ledger| {
-            if let Some(reason) = ledger.banned {
-                return Err(Limit::Banned(reason).into());
-            }
+            ledger.check_ban()?;
             within_limit(self.insert(ledger, &counts))?;
             record()
         })?;

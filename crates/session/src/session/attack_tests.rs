@@ -111,6 +111,8 @@ struct Attempt<'a> {
     flips: Option<Flips>,
     bytes: Option<usize>,
     fresh: bool,
+    /// What it does between the agreement and the computation.
+    meanwhile: Option<&'a (dyn Fn() + Sync)>,
 }
 
 impl<'a> Attempt<'a> {
@@ -130,6 +132,7 @@ impl<'a> Attempt<'a> {
             flips: None,
             bytes: None,
             fresh: false,
+            meanwhile: None,
         }
     }
 }
@@ -284,6 +287,9 @@ impl World {
                     }
                 }
                 ready.agreement.proposal.estimate_only = false;
+                if let Some(meanwhile) = attempt.meanwhile {
+                    meanwhile();
+                }
                 relay.count();
             }
             ready.run(&()).map(|_| ())

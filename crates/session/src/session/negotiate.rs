@@ -64,11 +64,15 @@ impl Session {
         state_dir: Option<&StateDir>,
         on_wait: &mut dyn FnMut(u64),
     ) -> Result<Agreement, SessionError> {
-        let (role, channel) = (self.role, &mut self.channel);
+        let role = self.role;
         let question = proposal.spec.reveal.group_question();
         if let Some(question) = question {
             groups::check_cohort(question, role, &proposal)?;
         }
+        // Before anything about the cohort is sent.
+        let ledger_file = self.ledger(state_dir);
+        let allowed = ledger_file.read().and_then(|ledger| ledger.check_ban());
+        self.or_decline(Tag::Terms, allowed)?;
         let ours = self.identity.fingerprint();
         let (host, join) = by_role(role, ours, self.peer);
         let parties = Parties { host, join };
@@ -97,6 +101,7 @@ impl Session {
             SessionError::Misbehaved(Misbehaviour::InvalidEncoding) => UsageError::InvalidEncoding,
             _ => UsageError::CohortTooLarge,
         })?;
+        let channel = &mut self.channel;
         let theirs: Terms = match role {
             Role::Host => control::exchange(channel, role, Tag::Terms, &terms)?,
             Role::Join => {
@@ -148,7 +153,6 @@ impl Session {
         let plan = plan_id(&terms, &proposal.spec, &parties, &cohort_tags, &rosters);
         proposal.fresh &= !self.pinned_agreement.is_pinned();
         let estimate_only = proposal.estimate_only || theirs.estimate_only;
-        let ledger_file = self.ledger(state_dir);
         let blocks = roster::blocks(proposal.spec.pairs, &host, &join, &parties);
         let tile = proposal.tile;
         // Only scanpaths of the tile are compared, but those in no pair of a plan count as if they were.
@@ -166,9 +170,7 @@ impl Session {
         let needed =
             |spec: &Spec, size: &JobSize| memory::whole_plan(spec, role, roster_bytes, size);
         let prepared = ledger_file.read().and_then(|ledger| {
-            if let Some(reason) = ledger.banned {
-                return Err(Limit::Banned(reason).into());
-            }
+            ledger.check_ban()?;
             let fits = |pairs: &PairBlocks| {
                 let needed = needed(&proposal.spec, &job_size(pairs));
                 memory::check(needed, proposal.memory)
@@ -249,14 +251,15 @@ impl Session {
             };
             // Where only tiles are agreed on, nothing is computed.
             let journals = state_dir.filter(|_| proposal.tiles.is_none());
-            let journal = opened.journal(journals.map(StateDir::journals).as_deref())?;
-            let mut records = opened.records(journal, ledger_file.clone())?;
+            let mut journal = opened.journal(journals.map(StateDir::journals).as_deref())?;
             if let Some(group) = &group {
-                records.journal.check_groups(group.peer_digest())?;
+                journal.check_groups(group.peer_digest())?;
             }
+            // First, because comparisons are counted for what may have been sent.
             if let Some(group) = group.as_ref().filter(|_| !estimate_only) {
-                group.restore_sent(&mut records.journal, pairs.len())?;
+                group.restore_sent(&mut journal, pairs.len())?;
             }
+            let records = opened.records(journal, ledger_file.clone())?;
             Ok((group, learned_pairs, records))
         });
         let (group, learned_pairs, records) = self.or_decline(Tag::Statements, prepared)?;

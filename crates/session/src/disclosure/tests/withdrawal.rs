@@ -38,3 +38,21 @@ fn a_withdrawal_is_allowed_and_recorded() {
         RecordEntry::Withdrawal(entry) if entry.participants == 1 && entry.partner == fixture.partner
     ));
 }
+
+/// A session about pairs is charged when it starts. If its connection breaks and somebody withdraws, it does not go on.
+#[test]
+fn an_answer_that_has_started_does_not_go_on_after_a_withdrawal() {
+    for kind in [AnswerKind::Score, AnswerKind::Threshold, AnswerKind::Mean] {
+        let fixture = Fixture::new();
+        let resumed = fixture.ask(1, kind, &members(0..9));
+        assert!(resumed.is_ok());
+        assert_eq!(fixture.ask(1, kind, &members(0..9)), resumed);
+        let held = fixture.ledger();
+        let held = held.check(&asked(1, kind), &members(0..9), LIMITS).unwrap();
+        fixture.ledger().withdraw(&["P3".into()]).unwrap();
+        let refused = DisclosureRefusal::Withdrawn { participants: 1 };
+        assert_eq!(fixture.ask(1, kind, &members(0..9)), Err(refused));
+        // Nor if the sides had agreed before.
+        assert!(fixture.ledger().charge(held).is_err());
+    }
+}

@@ -41,6 +41,31 @@ fn every_cohort_counts_towards_the_limit() {
     });
 }
 
+/// So is another metric, alphabet or kind of answer.
+#[test]
+fn every_plan_counts_towards_the_limit() {
+    let case = cases()[0];
+    let mut world = World::new(case, 2);
+    let folders = folders(4);
+    let threshold = "threshold:9".parse().unwrap();
+    let plans: [fn(&mut World, Reveal); 4] = [
+        |_, _| (),
+        |world, _| world.metric = Metric::Levenshtein,
+        |world, _| world.alphabet = Alphabet::letters(52).unwrap(),
+        |world, threshold| world.case.reveal = threshold,
+    ];
+    for (number, (change, files)) in plans.into_iter().zip(&folders).enumerate() {
+        change(&mut world, threshold);
+        let ended = world.attack(&Attempt::new(files.path(), number));
+        match ended.victim {
+            None => assert!(number < 2, "{number}"),
+            Some(SessionError::Limit(Limit::Comparisons(_))) => assert!(number >= 2),
+            Some(error) => panic!("{number}: {error}"),
+        }
+    }
+    assert_eq!(world.audit(paths(&folders)), (2, 2));
+}
+
 /// A new agreement on the same plan needs the victim's user.
 #[test]
 fn one_side_cannot_start_a_new_agreement() {
@@ -106,6 +131,45 @@ fn concurrent_sessions_share_one_limit() {
             }
         }
     });
+}
+
+/// Both sides have agreed when another session uses up the limit. The attacker is refused, and returns for what the victim has computed.
+#[test]
+fn what_another_session_has_used_up_is_not_sent_on_return() {
+    for_all_cases(|case| use_up_meanwhile(case, |files| world_answers(case, files)));
+}
+
+fn world_answers(case: Case, files: &[TempDir]) -> u64 {
+    World::new(case, 1).learned(paths(files))
+}
+
+/// Runs a session that uses up the limit between the agreement and the computation of another, and returns for the other.
+pub(super) fn use_up_meanwhile(case: Case, learned: impl Fn(&[TempDir]) -> u64) {
+    let world = World::new(case, 1);
+    let folders = folders(2);
+    let attempt = |number: usize| Attempt {
+        announced: letters(number).to_vec(),
+        ..Attempt::new(folders[number].path(), number)
+    };
+    let uses_up = || {
+        let ended = world.attack(&attempt(1));
+        assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
+    };
+    let first = world.attack(&Attempt {
+        meanwhile: Some(&uses_up),
+        ..attempt(0)
+    });
+    for ended in [first, world.attack(&attempt(0)), world.attack(&attempt(0))] {
+        assert!(
+            matches!(
+                ended.victim,
+                Some(SessionError::Limit(Limit::Comparisons(_)))
+            ),
+            "{case:?}: {:?}",
+            ended.victim
+        );
+    }
+    assert_eq!((learned(&folders), world.counted()), (1, 1), "{case:?}");
 }
 
 /// Every key has a limit of its own: the victim's user names each peer, and answers to several of them add up.
@@ -184,6 +248,17 @@ fn a_banned_peer_gets_nothing() {
         let error = world.attack(&Attempt::new(files.path(), 1)).victim.unwrap();
         assert!(error.is_ban(), "{error}");
         assert_eq!(world.audit([files.path()]), (0, 0));
+        // Whatever its plan is: this side has not told its own.
+        let other = match case.engine {
+            Engine::Shares => Engine::Garbled,
+            _ => Engine::Shares,
+        };
+        let error = world.attack(&Attempt {
+            engine: Some(other),
+            ..Attempt::new(files.path(), 1)
+        });
+        let error = error.victim.unwrap();
+        assert!(error.is_ban(), "{error}");
         state.lift_ban(peer).unwrap();
         world.attack(&Attempt::new(files.path(), 1));
         assert_eq!(world.audit([files.path()]), (1, 1));

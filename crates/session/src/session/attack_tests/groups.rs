@@ -210,6 +210,15 @@ fn groups_of_single_scanpaths_count_as_comparisons() {
     }
 }
 
+/// A group of a scanpath that was computed when another session used up the limit is not sent on return.
+#[test]
+fn groups_of_single_scanpaths_are_not_free_on_return() {
+    for engine in [Engine::Shares, Engine::Garbled] {
+        let case = case(engine, "nearest:1", RevealTo::Both, Role::Join);
+        super::agreements::use_up_meanwhile(case, |files| learned(paths(files)).len() as u64);
+    }
+}
+
 /// Without its journal the victim does not know what it has sent, but it knows that it has counted the answer.
 #[test]
 fn a_lost_journal_does_not_give_a_second_answer() {

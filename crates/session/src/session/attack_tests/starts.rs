@@ -1,4 +1,4 @@
-//! The attacker starts the same pairs again and again, and hangs up before it has sent its half.
+//! The attacker starts the same pairs again and again, and hangs up before or after the victim has its half.
 
 use super::impossible::honest;
 use super::*;
@@ -83,5 +83,51 @@ fn starts_without_a_result_are_bounded() {
         let ended = world.attack(&Attempt::new(files.path(), 5));
         assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
         assert_eq!(world.audit([files.path()]), (1, 1), "{case:?}");
+    });
+}
+
+/// The attacker lets the victim compute and store its half, hangs up, and returns without files: nothing fits, so everything is computed
+/// again. Each time the victim stores another half, in a file that it reads at every start.
+#[test]
+fn starts_take_no_disk_space() {
+    super::for_all_cases(|case| {
+        // A joining side sends its half as soon as it is stored.
+        if !case.engine.has_halves() || case.attacker == Role::Host || case.to != RevealTo::Both {
+            return;
+        }
+        let world = World::new(case, 1);
+        let files = folders(4);
+        let (_, halves) = honest(case);
+        // It does not say that it has stored its own.
+        let attempt = |number: usize| Attempt {
+            bytes: Some(halves - 1),
+            ..Attempt::new(files[number].path(), number)
+        };
+        let (agreement, _) = world.attack(&attempt(0)).agreed.unwrap();
+        let length = || {
+            let folder = StateDir::at(world.victim_files.path()).journals();
+            let files = crate::state_dir::entries(&folder, crate::journal::EXTENSION).unwrap();
+            assert_eq!(files.len(), 1);
+            std::fs::metadata(&files[0]).unwrap().len()
+        };
+        let mut victims = journal(&world, &agreement);
+        let half = victims.half(0).unwrap();
+        assert_eq!(victims.starts(0), 1, "{case:?}");
+        // As many more sessions like this one as there may be.
+        for run in 0..u64::from(MAX_STARTS) - 4 {
+            victims.start_pairs(&[0, 1]).unwrap();
+            let halves = [half.half ^ run, half.half];
+            victims.keep_halves(&[0, 1], &halves, run).unwrap();
+        }
+        drop(victims);
+        assert!(length() > 90_000, "{case:?}");
+        for number in 1..3 {
+            world.attack(&attempt(number));
+            assert!(length() < 1000, "{case:?}: {}", length());
+        }
+        assert_eq!(journal(&world, &agreement).starts(0), MAX_STARTS - 1);
+        let ended = world.attack(&Attempt::new(files[3].path(), 3));
+        assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
+        assert_eq!(world.audit(paths(&files)), (1, 1), "{case:?}");
     });
 }

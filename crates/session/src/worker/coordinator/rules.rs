@@ -56,7 +56,7 @@ impl Rules<'_> {
                 }
                 Record::Part(part) => (part.pair(), 1),
                 Record::Engine(_) | Record::Complete => (0, 0),
-                Record::Number(..) | Record::Groups(_) => {
+                Record::Number(..) | Record::Groups(_) | Record::Restarted(..) => {
                     return Err(UsageError::RecordRefused.into());
                 }
             };

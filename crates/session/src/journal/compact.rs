@@ -1,0 +1,94 @@
+//! Rewrites a journal that is much longer than what it says.
+//!
+//! A pair that is started again leaves a record of the start, and one of its half if it gets that far. A peer that hangs up each time
+//! would make the file grow by that for every start that it has.
+
+use super::record::Record;
+use super::{HEADER, Journal, PairEntry, RECORD};
+use crate::state_dir::{self, NEW};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+
+/// A shorter file is left as it is.
+const MIN_BYTES: u64 = 4 << 10;
+
+impl Journal {
+    /// Rewrites the file if that makes it less than half as long. If it cannot be rewritten, it stays as it is.
+    pub(super) fn compact(&mut self) {
+        let needed = (HEADER + self.records().count() * RECORD) as u64;
+        if self.file.is_none() || self.end <= MIN_BYTES || self.end / 2 <= needed {
+            return;
+        }
+        match self.rewrite() {
+            // Whoever opened the old file before it was replaced cannot lock it while this journal is open.
+            Ok(file) => {
+                self.superseded = self.file.replace(file);
+                self.end = needed;
+            }
+            Err(_) => drop(std::fs::remove_file(self.path.with_extension(NEW))),
+        }
+    }
+
+    /// Replaces the file atomically by a locked one with the same content.
+    fn rewrite(&self) -> io::Result<File> {
+        let new = self.path.with_extension(NEW);
+        let file = state_dir::private_file()
+            .read(true)
+            .create(true)
+            .truncate(true)
+            .open(&new)?;
+        file.try_lock()?;
+        let mut writer = BufWriter::new(&file);
+        writer.write_all(&self.header())?;
+        for record in self.records() {
+            writer.write_all(&record.encode(&self.id))?;
+        }
+        writer.flush()?;
+        drop(writer);
+        file.sync_all()?;
+        std::fs::rename(&new, &self.path)?;
+        state_dir::sync_parent_dir(&self.path);
+        Ok(file)
+    }
+
+    /// The fewest records that say what this journal knows.
+    fn records(&self) -> impl Iterator<Item = Record> + '_ {
+        let engine = self.engine.map(Record::Engine);
+        let groups = self.peer_groups.map(Record::Groups);
+        let complete = self.complete.then_some(Record::Complete);
+        let starts = self.runs_of(|entry| entry.starts);
+        let starts = starts.map(|(first, count, times)| Record::Restarted(first, count, times));
+        let sent = self.runs_of(|entry| u32::from(entry.sent));
+        let sent = sent.map(|(first, count, _)| Record::Sent(first, count));
+        let single = self.pairs.iter().enumerate();
+        let single = single.flat_map(|(place, entry)| entry.records(place));
+        let whole = engine.into_iter().chain(groups).chain(complete);
+        whole.chain(starts).chain(sent).chain(single)
+    }
+
+    /// The runs of places with the same number, if it is not 0: the first of each, how many, and the number.
+    fn runs_of(
+        &self,
+        number: fn(&PairEntry) -> u32,
+    ) -> impl Iterator<Item = (usize, usize, u32)> + '_ {
+        let runs = self.pairs.chunk_by(move |a, b| number(a) == number(b));
+        let runs = runs.scan(0, move |next, run| {
+            let first = *next;
+            *next += run.len();
+            Some((first, run.len(), run.first().map_or(0, number)))
+        });
+        runs.filter(|(_, _, number)| *number > 0)
+    }
+}
+
+impl PairEntry {
+    /// The records of this place alone.
+    fn records(&self, place: usize) -> impl Iterator<Item = Record> + use<> {
+        let half = self.half.map(|it| Record::Half(place, it.half, it.run));
+        let number = self.number.map(|number| Record::Number(place, number));
+        let rejected = self.rejected.then_some(Record::Rejected(place));
+        let answer = self.answer.map(|answer| Record::of_answer(place, answer));
+        let answer = answer.into_iter().flatten();
+        half.into_iter().chain(number).chain(rejected).chain(answer)
+    }
+}
