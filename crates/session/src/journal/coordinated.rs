@@ -12,7 +12,8 @@ impl Journal {
     pub(crate) fn ends_complete(folder: &Path, id: &[u8; 32]) -> bool {
         let last = || -> std::io::Result<[u8; RECORD]> {
             let mut file = std::fs::File::open(super::path(folder, id))?;
-            file.seek(SeekFrom::End(-(RECORD as i64)))?;
+            let length = file.metadata()?.len();
+            file.seek(SeekFrom::Start(length.saturating_sub(RECORD as u64)))?;
             let mut record = [0; RECORD];
             file.read_exact(&mut record)?;
             Ok(record)
