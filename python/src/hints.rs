@@ -51,7 +51,7 @@ impl ErrorLocation {
             | Error::RepeatedIds { file, .. }
             | Error::NoFixations { file, .. }
             | Error::EmptyScanpaths { file, .. }
-            | Error::NoGroups { file } => Self::file(file.clone()),
+            | Error::NoGroups { file, .. } => Self::file(file.clone()),
             Error::Open { path, .. }
             | Error::Output { path, .. }
             | Error::Write { path, .. }

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use veilpath::{
-    AgreedPlan, Coordinator, CoordinatorOptions, Identity, Relay, RelayOptions, TileRange,
+    AgreedPlan, Coordinator, CoordinatorOptions, Identity, Policy, Relay, RelayOptions, TileRange,
     WorkOptions, WorkOrder, WorkRecords,
 };
 
@@ -22,6 +22,7 @@ use veilpath::{
 pub(crate) struct Coordination {
     identity: Identity,
     plan: AgreedPlan,
+    policy: Option<Policy>,
     address: String,
     stop: Arc<AtomicBool>,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -41,6 +42,7 @@ pub(crate) fn coordinate(
         let state_dir = veilpath::state_dir(identity.as_deref())?;
         let identity = Identity::load(&veilpath::identity_file(identity.as_deref())?)?;
         let plan = state_dir.agreed_plan(agreement)?;
+        let policy = veilpath::find_policy(None, &state_dir)?;
         let relay = RelayOptions {
             connections: CoordinatorOptions::default().workers,
             ..RelayOptions::default()
@@ -60,13 +62,14 @@ pub(crate) fn coordinate(
                 gateway.run(&stopped, &mut |_| ())
             }));
         }
-        Ok((identity, plan, address, threads))
+        Ok((identity, plan, policy, address, threads))
     };
     let started = start().map_err(|error: veilpath::Error| raise(py, &error))?;
-    let (identity, plan, address, threads) = started;
+    let (identity, plan, policy, address, threads) = started;
     Ok(Coordination {
         identity,
         plan,
+        policy,
         address,
         stop,
         threads: Mutex::new(threads),
@@ -94,11 +97,12 @@ impl Coordination {
         let time = time.map_err(|error| bad_argument(py, "hours", error))?;
         let expires = veilpath::now().checked_add(time);
         let expires = expires.ok_or_else(|| bad_argument(py, "hours", "this is too long"))?;
-        let order = WorkOrder::new(&self.identity, &self.plan, tiles, expires)
-            .and_then(|order| order.to_bytes());
+        let policy = self.policy.as_ref();
+        let order = veilpath::work_order(&self.identity, &self.plan, tiles, expires, policy)
+            .and_then(|order| Ok(order.to_bytes()?));
         match order {
             Ok(order) => Ok(PyBytes::new(py, &order)),
-            Err(error) => Err(raise(py, &error.into())),
+            Err(error) => Err(raise(py, &error)),
         }
     }
 

@@ -26,7 +26,14 @@ def free_port() -> int:
 def counted(home: Path) -> int:
     """All comparisons that an institution has counted."""
     (ledger,) = (home / "peers").glob("*.json")
-    scanpaths = json.loads(ledger.read_text())["scanpaths"]
+    snapshot = json.loads(ledger.read_text())
+    scanpaths = snapshot["scanpaths"]
+    log = ledger.with_suffix(".log")
+    header, *lines = log.read_text().splitlines() if log.exists() else [""]
+    if header.endswith(snapshot["stamp"]):
+        for line in map(json.loads, lines):
+            for name, count in line["counts"].items():
+                scanpaths.setdefault(name, {})[line["agreement"]] = count
     return sum(sum(agreements.values()) for agreements in scanpaths.values())
 
 

@@ -30,7 +30,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 /// Handshakes that may be pending at the same time.
-const MAX_HANDSHAKES: usize = 64;
+pub(crate) const MAX_HANDSHAKES: usize = 64;
 
 /// Connections that are accepted in one go.
 const MAX_ACCEPTS_PER_POLL: usize = 256;

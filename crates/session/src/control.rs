@@ -41,7 +41,7 @@ pub(crate) enum Tag {
     Tile = 19,
     Records = 20,
     Stored = 21,
-    Ban = 22,
+    Report = 22,
     Refused = 23,
 }
 
@@ -60,7 +60,7 @@ impl Tag {
             | Tag::Decline
             | Tag::Order
             | Tag::Tile
-            | Tag::Ban
+            | Tag::Report
             | Tag::Refused => 4 << 10,
             Tag::Probe => MAX_BURST,
             Tag::Terms => 256 << 10,
@@ -97,7 +97,7 @@ impl Tag {
             Tag::Tile => "Tile",
             Tag::Records => "Records",
             Tag::Stored => "Stored",
-            Tag::Ban => "Ban",
+            Tag::Report => "Report",
             Tag::Refused => "Refused",
         }
     }

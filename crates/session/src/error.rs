@@ -163,7 +163,12 @@ impl SessionError {
     pub fn is_ban(&self) -> bool {
         let refused = matches!(
             self,
-            SessionError::Limit(Limit::Banned(_) | Limit::TooManyStarts { .. })
+            SessionError::Limit(
+                Limit::Banned(_)
+                    | Limit::TooManyStarts { .. }
+                    | Limit::TooManyRecords { .. }
+                    | Limit::TileStopped(_)
+            )
         );
         refused || self.ban().is_some()
     }

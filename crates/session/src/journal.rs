@@ -60,6 +60,8 @@ pub(crate) struct Journal {
     complete: bool,
     /// The answer whose numbers are being read.
     parts: AnswerParts,
+    /// How many records there are.
+    records: u64,
     /// Where the last complete record ends.
     end: u64,
     synced: Instant,
@@ -75,6 +77,8 @@ struct PairEntry {
     /// Its output was not a possible result: there will be no answer.
     rejected: bool,
     half: Option<Half>,
+    /// How often it had been started when the half was stored.
+    half_of_start: u32,
     /// This side's half may have been sent.
     sent: bool,
     /// How often it was started.
@@ -168,6 +172,7 @@ impl Journal {
             peer_groups: None,
             complete: false,
             parts: AnswerParts::default(),
+            records: 0,
             end: 0,
             synced: Instant::now(),
             failure: None,
@@ -363,6 +368,7 @@ impl Journal {
     }
 
     fn apply(&mut self, record: &Record) {
+        self.records += 1;
         match *record {
             Record::Answer(pair, answer) => {
                 self.change(pair, 1, |entry| entry.answer = Some(answer));
@@ -373,7 +379,10 @@ impl Journal {
                 }
             }
             Record::Half(pair, half, run) => {
-                self.change(pair, 1, |entry| entry.half = Some(Half { half, run }));
+                self.change(pair, 1, |entry| {
+                    entry.half = Some(Half { half, run });
+                    entry.half_of_start = entry.starts;
+                });
             }
             Record::Number(place, number) => {
                 self.change(place, 1, |entry| entry.number = Some(number));
@@ -408,7 +417,7 @@ fn path(folder: &Path, id: &[u8; 32]) -> PathBuf {
 }
 
 /// The runs of consecutive numbers in a list: the first of each, and how many.
-fn runs(pairs: &[usize]) -> impl Iterator<Item = (usize, usize)> {
+pub(crate) fn runs(pairs: &[usize]) -> impl Iterator<Item = (usize, usize)> {
     let consecutive = pairs.chunk_by(|a, b| a + 1 == *b);
     consecutive.filter_map(|run| Some((*run.first()?, run.len())))
 }

@@ -20,25 +20,30 @@
 //! The file contains authentication tags under this side's key, not ids.
 
 mod account;
+mod file;
 
 use crate::error::{BanReason, Limit};
 use crate::identity::hex;
-use crate::locked_file::{EXTENSION, LockedFile, Stored};
-use crate::{Fingerprint, SessionError};
+use crate::locked_file::Stored;
+use crate::SessionError;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use veilpath_protocol::Tile;
 
 pub(crate) use account::{Account, LimitsInForce, Totals};
+pub(crate) use file::LedgerFile;
 
-const VERSION: u32 = 2;
+/// Version 2 has neither a stamp nor a log.
+const VERSIONS: [u32; 2] = [2, 3];
 
 /// What is known about one peer.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Ledger {
     version: u32,
+    /// A random number of this snapshot, which its log starts with.
+    #[serde(default)]
+    stamp: String,
     /// Comparisons by scanpath and agreement.
     scanpaths: BTreeMap<String, BTreeMap<String, u64>>,
     /// The number of the last agreement on each plan that was repeated on purpose.
@@ -55,26 +60,19 @@ pub(crate) struct Ledger {
     /// How often this side's user has lifted a ban.
     #[serde(default)]
     pub(crate) lifted: u32,
-}
-
-/// The ledger of one peer, on disk or, where nothing is stored, nowhere.
-pub(crate) type LedgerFile = LockedFile<Ledger>;
-
-impl LedgerFile {
-    /// The ledger of a peer in this directory.
-    pub(crate) fn of(directory: Option<&Path>, peer: Fingerprint) -> Self {
-        Self::at(directory.map(|directory| directory.join(format!("{}.{EXTENSION}", peer.plain()))))
-    }
+    /// Tiles that are stopped: a worker has reported that the peer cheated in them.
+    #[serde(default)]
+    reports: BTreeMap<String, BanReason>,
 }
 
 impl Stored for Ledger {
     fn parse(text: &[u8]) -> Option<Self> {
         let ledger: Option<Self> = serde_json::from_slice(text).ok();
-        ledger.filter(|ledger| ledger.version == VERSION)
+        ledger.filter(|ledger| VERSIONS.contains(&ledger.version))
     }
 
     fn set_version(&mut self) {
-        self.version = VERSION;
+        self.version = VERSIONS[VERSIONS.len() - 1];
     }
 }
 
@@ -93,17 +91,18 @@ impl Ledger {
         self.scanpaths.values().map(total).max().unwrap_or(0)
     }
 
-    /// The comparisons of each scanpath whose answers may be about any of them.
-    fn comparisons_about_any(&self) -> BTreeMap<String, u64> {
-        let sum = |agreements: &BTreeMap<String, u64>| {
-            let counts = agreements.iter();
-            let counts = counts.filter(|(agreement, _)| self.about_any.contains(*agreement));
-            saturating_sum(counts.map(|(_, count)| count))
-        };
-        let scanpaths = self.scanpaths.iter();
-        scanpaths
-            .map(|(name, it)| (name.clone(), sum(it)))
-            .collect()
+    /// All comparisons of all scanpaths.
+    #[cfg(test)]
+    pub(crate) fn all_comparisons(&self) -> u64 {
+        saturating_sum(self.scanpaths.values().flat_map(BTreeMap::values))
+    }
+
+    /// The comparisons of a scanpath under one agreement or tile.
+    fn count(&self, name: &str, agreement: &str) -> u64 {
+        let agreements = self.scanpaths.get(name);
+        agreements
+            .and_then(|counts| counts.get(agreement).copied())
+            .unwrap_or(0)
     }
 
     /// Scanpaths with comparisons.
@@ -120,6 +119,37 @@ impl Ledger {
     /// Sets the number of the last agreement on this plan.
     pub(crate) fn set_number(&mut self, plan: &[u8; 32], number: u32) {
         self.numbers.insert(key(plan), number);
+    }
+
+    /// Why a tile is stopped, if it is.
+    pub(crate) fn report(&self, agreement: &[u8; 32], tile: Tile) -> Option<BanReason> {
+        let key = tile_key(agreement, Some(tile));
+        self.reports.get(&key).copied()
+    }
+
+    /// Whether sessions about a tile are allowed.
+    pub(crate) fn check_tile(&self, agreement: &[u8; 32], tile: Tile) -> Result<(), Limit> {
+        match (self.banned, self.report(agreement, tile)) {
+            (Some(reason), _) => Err(Limit::Banned(reason)),
+            (None, Some(reason)) => Err(Limit::TileStopped(reason)),
+            (None, None) => Ok(()),
+        }
+    }
+
+    /// Stops a tile. The peer is not banned: whoever has a worker's key can report something.
+    pub(crate) fn set_report(&mut self, agreement: &[u8; 32], tile: Tile, reason: BanReason) {
+        let key = tile_key(agreement, Some(tile));
+        self.reports.entry(key).or_insert(reason);
+    }
+
+    /// Lets stopped tiles go on.
+    pub(crate) fn clear_reports(&mut self) {
+        self.reports.clear();
+    }
+
+    /// How many tiles are stopped.
+    pub(crate) fn reports(&self) -> usize {
+        self.reports.len()
     }
 }
 
@@ -145,12 +175,13 @@ fn tile_key(agreement: &[u8; 32], tile: Option<Tile>) -> String {
     }
 }
 
-fn is_tile(key: &str) -> bool {
-    key.contains(TILE)
+/// The name of the agreement that a tile belongs to.
+fn agreement_of(key: &str) -> &str {
+    key.split(TILE).next().unwrap_or(key)
 }
 
 fn of_same_agreement(one: &str, other: &str) -> bool {
-    one.split(TILE).next() == other.split(TILE).next()
+    agreement_of(one) == agreement_of(other)
 }
 
 /// Whether the content of a file is a ledger, for fuzzing.

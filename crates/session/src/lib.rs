@@ -87,9 +87,9 @@ pub use memory::memory_per_session;
 pub use peer_server::{Handler, PeerConnection, PeerServer, PeerState, SessionFailure};
 pub use pinned_agreement::PinnedAgreement;
 pub use policy::{
-    AnswerKind, DEFAULT_ANSWERS_PER_PARTNER, DEFAULT_MINIMUM_GROUP, Forbidden, POLICY_EXAMPLE,
-    Policy, PolicyError, PolicyPartner, PolicyProblem, PolicyRefusal, PolicyRequest, PolicyRule,
-    PolicyTexts,
+    AnswerKind, DEFAULT_ANSWERS_PER_PARTNER, DEFAULT_MINIMUM_GROUP, Forbidden, LEAST_GROUP,
+    POLICY_EXAMPLE, Policy, PolicyError, PolicyPartner, PolicyProblem, PolicyRefusal,
+    PolicyRequest, PolicyRule, PolicyTexts,
 };
 pub use process::disable_core_dumps;
 pub use relay::{Relay, RelayEvent, RelayOptions, join_at_relay};

@@ -4,7 +4,7 @@ use crate::SessionError;
 use crate::error::{FileProblem, InternalError};
 use crate::state_dir::{self, create_private_dir};
 use serde::Serialize;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
@@ -44,11 +44,6 @@ impl<T> LockedFile<T> {
             value: PhantomData,
         }
     }
-
-    /// Whether there is one.
-    pub(crate) fn exists(&self) -> bool {
-        self.path.as_ref().is_some_and(|path| path.exists())
-    }
 }
 
 impl<T: Stored> LockedFile<T> {
@@ -68,18 +63,7 @@ impl<T: Stored> LockedFile<T> {
         let Some(path) = &self.path else {
             return change(&mut T::default());
         };
-        if let Some(directory) = path.parent() {
-            create_private_dir(directory)?;
-        }
-        let guard_path = path.with_extension(GUARD);
-        let guard = state_dir::open_private(
-            state_dir::private_file().create(true).truncate(false),
-            &guard_path,
-        )?;
-        // Locked briefly, so that two sessions with one peer do not overwrite each other's counts.
-        guard
-            .lock()
-            .map_err(|error| SessionError::io(&guard_path, error))?;
+        let _guard = guard(path)?;
         let mut value: T = read(path)?;
         change(&mut value)?;
         value.set_version();
@@ -87,6 +71,23 @@ impl<T: Stored> LockedFile<T> {
             .map_err(|error| InternalError::Serialise(error.to_string()))?;
         state_dir::replace(path, &text)
     }
+}
+
+/// Keeps others from changing a file until it is dropped. Locked briefly, so that two sessions with one peer do not overwrite each
+/// other's counts.
+pub(crate) fn guard(path: &Path) -> Result<File, SessionError> {
+    if let Some(directory) = path.parent() {
+        create_private_dir(directory)?;
+    }
+    let guard_path = path.with_extension(GUARD);
+    let guard = state_dir::open_private(
+        state_dir::private_file().create(true).truncate(false),
+        &guard_path,
+    )?;
+    guard
+        .lock()
+        .map_err(|error| SessionError::io(&guard_path, error))?;
+    Ok(guard)
 }
 
 /// A corrupted file is an error: an empty one instead would forget what a peer has learned.

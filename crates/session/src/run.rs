@@ -64,14 +64,7 @@ impl AgreedSession {
         if let Err(error) = computed {
             let error = self.session.explain(error);
             if error.is_ban() {
-                if let Some(reason) = error.ban() {
-                    self.agreement.journal.report_ban(reason)?;
-                }
-                // Also if pairs were started too often: only a peer that has a ledger can be let in again.
-                self.agreement.ledger.update(|ledger| {
-                    ledger.banned = ledger.banned.or(error.ban());
-                    Ok(())
-                })?;
+                self.keep_ban(&error)?;
             }
             return Err(error);
         }
@@ -86,6 +79,27 @@ impl AgreedSession {
             max_starts,
             max_agreements: self.agreement.max_agreements,
             journal_failure,
+        })
+    }
+
+    /// Bans the other side, if this error is a reason. Where workers compute, whoever has stolen the key of one could have an institution
+    /// banned: there it stops the tile, and this side's user decides.
+    fn keep_ban(&mut self, error: &SessionError) -> Result<(), SessionError> {
+        let Agreement { journal, id, .. } = &self.agreement;
+        if let Some(reason) = error.ban() {
+            // If the coordinator cannot be reached for long, the worker's own user is told.
+            let _ = journal.report(reason);
+        }
+        let tile = self.agreement.proposal.tile;
+        // Workers sign nothing.
+        let of_worker = tile.filter(|_| !self.agreement.signs);
+        // Also if pairs were started too often: only a peer that has a ledger can be let in again.
+        self.agreement.ledger.update(|ledger| {
+            match (error.ban(), of_worker) {
+                (Some(reason), Some(tile)) => ledger.set_report(id, tile, reason),
+                (reason, _) => ledger.banned = ledger.banned.or(reason),
+            }
+            Ok(())
         })
     }
 

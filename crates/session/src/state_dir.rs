@@ -89,9 +89,25 @@ impl StateDir {
                 comparisons: ledger.max_comparisons(),
                 scanpaths: ledger.scanpaths(),
                 banned: ledger.banned,
+                stopped_tiles: ledger.reports(),
             }));
         }
         Ok(peers)
+    }
+
+    /// Bans a peer, until the ban is lifted. A peer without a ledger gets one.
+    pub fn ban_peer(&self, peer: Fingerprint) -> Result<(), SessionError> {
+        self.check()?;
+        LedgerFile::of(Some(&self.ledgers()), peer).update(|ledger| {
+            ledger.banned.get_or_insert(BanReason::Decided);
+            Ok(())
+        })
+    }
+
+    /// Tiles of a peer that are stopped, because workers have reported that it cheated in them.
+    pub fn stopped_tiles(&self, peer: Fingerprint) -> Result<usize, SessionError> {
+        self.check()?;
+        self.ledger_of(peer)?.inspect(|ledger| ledger.reports())
     }
 
     /// Why a peer is banned, if it is. A peer without a ledger is an error.
@@ -100,13 +116,14 @@ impl StateDir {
         Ok(self.ledger_of(peer)?.read()?.banned)
     }
 
-    /// Lets a banned peer in again. Returns why it was banned, if it was. Pairs that it started too often may be started again,
-    /// too.
+    /// Lets a banned peer in again, and lets stopped tiles go on. Returns why it was banned, if it was. Pairs that it started too often
+    /// may be started again, too.
     pub fn lift_ban(&self, peer: Fingerprint) -> Result<Option<BanReason>, SessionError> {
         self.check()?;
         let mut reason = None;
         self.ledger_of(peer)?.update(|ledger| {
             reason = ledger.banned.take();
+            ledger.clear_reports();
             ledger.lifted = ledger.lifted.saturating_add(1);
             Ok(())
         })?;
@@ -179,6 +196,8 @@ pub struct KnownPeer {
     pub scanpaths: usize,
     /// Why it is banned, if it is.
     pub banned: Option<BanReason>,
+    /// Tiles that are stopped, because workers have reported that it cheated in them.
+    pub stopped_tiles: usize,
 }
 
 /// The extension of a file that is being written and will replace another one.

@@ -212,10 +212,14 @@ pub enum Error {
         stimuli: [Vec<String>; 2],
     },
     /// A question about groups, but a cohort without groups.
-    #[error("{file}: this answer needs a group for every participant")]
+    #[error(
+        "{file}: this answer needs a group for every participant, but scanpath {number} has none"
+    )]
     NoGroups {
         /// The cohort file.
         file: String,
+        /// The number of the first scanpath without a group, from 1.
+        number: usize,
     },
     /// A question about two cohorts, but both files have the same one.
     #[error("{file}: this answer needs two different cohorts, but both files have the same one")]

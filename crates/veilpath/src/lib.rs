@@ -137,7 +137,7 @@ pub use named_plan::NamedPlan;
 pub use outcome::{OutcomeFormat, write_outcome};
 pub use output_file::{Contents, OutputConflict, OutputFile, has_content, refuse_same_output};
 pub use plan::{PlanOptions, PlannedComparison, load_host_key, plan};
-pub use policy::{check_policy, find_policy, write_policy_example};
+pub use policy::{check_policy, find_policy, work_order, write_policy_example};
 pub use policy_document::{DocumentPlan, policy_document};
 pub use progress::Progress;
 pub use score_matrix::{ScoreMatrix, score_matrix};
@@ -170,11 +170,11 @@ pub use veilpath_session::{
     CoordinatorEvent, CoordinatorOptions, CoordinatorProblem, DEFAULT_MINIMUM_GROUP, DeclineReason,
     Difference, Disclosure, DisclosureLedger, DisclosureLimits, DisclosureRefusal, ENGINE_FIELD,
     EngineReason, EngineSummary, ExceededLimit, FRESH_FIELD, FileProblem, Fingerprint, Forbidden,
-    GroupMember, GroupSummary, HostKey, Identity, KnownPeer, Limit, LimitOrigin, LimitSummary,
-    Listing, MAX_WORKER_KEY_TIME, NUMBER_FIELD, NetworkError, PROTOCOL_VERSION_FIELD, PeerState,
-    Policy, PolicyError, PolicyPartner, PolicyProblem, PolicyRefusal, PolicyRule, PolicyTexts,
-    RecordComparison, RecordEntry, RecordLine, RecordProblem, Relay, RelayEvent, RelayOptions,
-    RelayProblem, ScanpathLimit, SessionError, SessionFailure, SharesObstacle, SignedRecord,
-    StateDir, Step, StoredComparison, TILE_FIELD, TILES_FIELD, TileRange, TileRangeError,
-    UsageError, Withdrawn, WorkOrder, WorkerKeyProblem, disable_core_dumps, now,
+    GroupMember, GroupSummary, HostKey, Identity, KnownPeer, LEAST_GROUP, Limit, LimitOrigin,
+    LimitSummary, Listing, MAX_WORKER_KEY_TIME, NUMBER_FIELD, NetworkError, PROTOCOL_VERSION_FIELD,
+    PeerState, Policy, PolicyError, PolicyPartner, PolicyProblem, PolicyRefusal, PolicyRule,
+    PolicyTexts, RecordComparison, RecordEntry, RecordLine, RecordProblem, Relay, RelayEvent,
+    RelayOptions, RelayProblem, ScanpathLimit, SessionError, SessionFailure, SharesObstacle,
+    SignedRecord, StateDir, Step, StoredComparison, TILE_FIELD, TILES_FIELD, TileRange,
+    TileRangeError, UsageError, Withdrawn, WorkOrder, WorkerKeyProblem, disable_core_dumps, now,
 };

@@ -4,7 +4,7 @@ use crate::cohort::{
     alphabet_info, declarations_conflict, decode, decode_in, refuse_unwritable, resolve, rounded,
     with_declared_letters,
 };
-use crate::plan::{has_groups, refuse_empty};
+use crate::plan::{refuse_empty, without_group};
 use crate::{Error, EventSink, PlanOptions};
 use veilpath_encode::RawCohort;
 use veilpath_metrics::{Alphabet, Cohort, Metric, Notation};
@@ -25,7 +25,8 @@ pub struct LocalCohort {
     declared_letters: Option<u32>,
     metric: Metric,
     lengths: Vec<usize>,
-    has_groups: bool,
+    /// The number of the first scanpath without a group.
+    without_group: Option<usize>,
 }
 
 impl LocalCohort {
@@ -51,7 +52,7 @@ impl LocalCohort {
         let is_declared = file_declares || options.letters.is_some() || grid.is_some();
         let entries = cohort.entries.iter();
         let lengths = entries.map(|entry| entry.scanpath.len()).collect();
-        let has_groups = has_groups(&cohort);
+        let without_group = without_group(&cohort);
         Ok(Self {
             file,
             options,
@@ -61,7 +62,7 @@ impl LocalCohort {
             declared_letters: is_declared.then(|| own_alphabet.size()),
             metric,
             lengths,
-            has_groups,
+            without_group,
         })
     }
 
@@ -92,10 +93,11 @@ impl LocalCohort {
 
     /// Some answers need a group for every participant.
     pub(crate) fn refuse_without_groups(&self) -> Result<(), Error> {
-        match self.has_groups {
-            true => Ok(()),
-            false => Err(Error::NoGroups {
+        match self.without_group {
+            None => Ok(()),
+            Some(number) => Err(Error::NoGroups {
                 file: self.file.name().to_string(),
+                number,
             }),
         }
     }

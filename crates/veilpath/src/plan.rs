@@ -147,9 +147,9 @@ impl PlanOptions {
         };
         let needed = question.sides_with_groups();
         for ((cohort, file), is_needed) in cohorts.into_iter().zip(needed) {
-            if is_needed && !has_groups(cohort) {
+            if let Some(number) = without_group(cohort).filter(|_| is_needed) {
                 let file = file.to_string();
-                return Err(Error::NoGroups { file });
+                return Err(Error::NoGroups { file, number });
             }
         }
         let [(first, _), (second, file)] = cohorts;
@@ -329,8 +329,10 @@ fn group_work(count: &PairCount, a: &Cohort, b: &Cohort) -> GroupWork {
 }
 
 /// Whether every participant has a group.
-pub(crate) fn has_groups(cohort: &Cohort) -> bool {
-    cohort.entries.iter().all(|entry| entry.group.is_some())
+pub(crate) fn without_group(cohort: &Cohort) -> Option<usize> {
+    let mut entries = cohort.entries.iter();
+    let first = entries.position(|entry| entry.group.is_none());
+    first.map(|index| index + 1)
 }
 
 /// A few of a cohort's stimuli, to recognise how it spells them.

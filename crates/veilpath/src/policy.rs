@@ -2,9 +2,11 @@
 
 use crate::{Error, MetricName};
 use std::path::Path;
+use std::time::SystemTime;
 use veilpath_protocol::{EngineChoice, Reveal};
 use veilpath_session::{
-    Fingerprint, POLICY_EXAMPLE, Policy, PolicyRequest, ScanpathLimit, StateDir, now,
+    AgreedPlan, Fingerprint, Identity, POLICY_EXAMPLE, Policy, PolicyRequest, ScanpathLimit,
+    StateDir, TileRange, WorkOrder, now,
 };
 
 /// The policy that applies: the named one, or that of the state directory, if there is one.
@@ -35,6 +37,29 @@ pub fn check_policy(
         time: now(),
     };
     Ok(policy.check(&request)?)
+}
+
+/// Makes a worker key for some tiles of an agreement, if a policy allows the plan now and until the key expires.
+pub fn work_order(
+    identity: &Identity,
+    plan: &AgreedPlan,
+    tiles: TileRange,
+    expires: SystemTime,
+    policy: Option<&Policy>,
+) -> Result<WorkOrder, Error> {
+    let spec = plan.spec();
+    for time in [now(), expires] {
+        let request = PolicyRequest {
+            partners: &[plan.peer()],
+            engine: spec.engine.into(),
+            metric: spec.metric.name(),
+            reveal: spec.reveal,
+            limit: plan.limit(),
+            time,
+        };
+        policy.map_or(Ok(()), |policy| policy.check(&request))?;
+    }
+    Ok(WorkOrder::new(identity, plan, tiles, expires)?)
 }
 
 /// Writes a commented policy to start from, to a file that does not exist yet.

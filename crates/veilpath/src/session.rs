@@ -136,6 +136,7 @@ impl<'a> Side<'a> {
         events: &'a dyn EventSink,
     ) -> Result<Self, Error> {
         options.state_dir.prepare()?;
+        options.refuse_small_groups()?;
         Ok(Self {
             options,
             role,

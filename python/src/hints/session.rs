@@ -50,7 +50,12 @@ fn advice(error: &SessionError) -> Option<String> {
         SessionError::Limit(Limit::NoPairs) => {
             "to compare all scanpaths with all others, both sides pass pairs=\"all\""
         }
-        SessionError::Limit(Limit::Banned(_) | Limit::TooManyStarts { .. }) => {
+        SessionError::Limit(Limit::TileStopped(_)) => {
+            "find out whether that worker is to be trusted; `veilpath peers unban FINGERPRINT` lets the tile go on, `veilpath peers ban FINGERPRINT` ends all sessions"
+        }
+        SessionError::Limit(
+            Limit::Banned(_) | Limit::TooManyStarts { .. } | Limit::TooManyRecords { .. },
+        ) => {
             "find out why before you let it in again; `veilpath peers unban FINGERPRINT` lifts this"
         }
         SessionError::Declined(DeclineReason::Limit(_)) => "only the other side can change that",

@@ -107,6 +107,16 @@ fn report(event: &Event) {
             tile,
             complete: false,
         } => format!("tile {tile}: interrupted"),
+        CoordinatorEvent::AllComplete => {
+            "all tiles are complete; the scanpaths that were kept for workers are removed".into()
+        }
+        CoordinatorEvent::Reported { tile, reason, peer } => {
+            return messages::note(&format!(
+                "tile {tile}: stopped, because its worker reported about the other side: {reason}\n  \
+                 find out whether that worker is to be trusted; then `veilpath peers ban {peer}` ends all sessions with the other side, or \
+                 `veilpath peers unban {peer}` lets its tiles go on"
+            ));
+        }
         _ => return,
     };
     messages::info(&format!("{text}\n"));

@@ -1,4 +1,4 @@
-//! `veilpath peers`: the peers of earlier sessions, and the way to lift a ban.
+//! `veilpath peers`: the peers of earlier sessions, and the way to ban one or lift a ban.
 
 use crate::failure::Failure;
 use crate::messages;
@@ -13,13 +13,18 @@ Examples:
   veilpath peers
 
 Prints one row for each peer as CSV: its fingerprint, how many of your scanpaths were compared with it, the largest number of \
-comparisons of any of them (which --limit-per-scanpath limits), and why the peer is banned, if it is.";
+comparisons of any of them (which --limit-per-scanpath limits), why the peer is banned, if it is, and how many tiles are stopped \
+because workers reported that it cheated in them.";
+
+const BAN_HELP: &str = "\
+No session with this peer gets beyond its first messages until you lift the ban with `veilpath peers unban`. Sessions of an institution ban a peer \
+that cheats by themselves. What workers report only stops a tile, because a stolen worker key can report anything: you decide.";
 
 const UNBAN_HELP: &str = "\
 A peer is banned when it does what no honest program would do: give a different result for a known pair, or fail a check of \
 the computation. A peer that tries again and again may learn more than was agreed on. Lift the ban only once you know the reason, \
 for example a damaged disk or memory at the other institution. The command also lets a peer start pairs again that were \
-started too often without a result.";
+started too often without a result, and lets tiles go on that are stopped because a worker reported something.";
 
 /// The arguments of `peers`.
 #[derive(Debug, Args)]
@@ -35,13 +40,17 @@ pub(crate) struct PeersArgs {
 
 #[derive(Debug, Subcommand)]
 enum Action {
+    /// Ban a peer
+    #[command(after_help = BAN_HELP)]
+    Ban(PeerArgs),
+
     /// Lift the ban of a peer
     #[command(after_help = UNBAN_HELP)]
-    Unban(UnbanArgs),
+    Unban(PeerArgs),
 }
 
 #[derive(Debug, Args)]
-struct UnbanArgs {
+struct PeerArgs {
     /// The peer's fingerprint, as `veilpath peers` prints it
     #[arg(value_name = "FINGERPRINT")]
     peer: Fingerprint,
@@ -51,22 +60,36 @@ struct UnbanArgs {
     yes: bool,
 }
 
-/// Lists the peers, or lifts a ban.
+/// Lists the peers, bans one, or lifts a ban.
 pub(crate) fn run(args: &PeersArgs) -> Result<(), Failure> {
     let state_dir = veilpath::state_dir(args.identity.as_deref())?;
     match &args.action {
         None => list(&state_dir.peers()?, write_known_peers),
+        Some(Action::Ban(args)) => ban(args, &state_dir),
         Some(Action::Unban(args)) => unban(args, &state_dir),
     }
 }
 
-fn unban(args: &UnbanArgs, state_dir: &StateDir) -> Result<(), Failure> {
+fn ban(args: &PeerArgs, state_dir: &StateDir) -> Result<(), Failure> {
+    if !args.yes && !confirmed("end all sessions with this peer until you lift the ban?")? {
+        return Err(Failure::input("nothing was changed"));
+    }
+    state_dir.ban_peer(args.peer)?;
+    messages::info("this peer is banned; `veilpath peers unban` lifts the ban\n");
+    Ok(())
+}
+
+fn unban(args: &PeerArgs, state_dir: &StateDir) -> Result<(), Failure> {
     let (consequence, question) = match state_dir.ban(args.peer)? {
         Some(reason) => (
             format!(
                 "this peer is banned: {reason}; without the ban it may repeat that, and learn more about your scanpaths than was agreed on"
             ),
             "lift the ban?",
+        ),
+        None if state_dir.stopped_tiles(args.peer)? > 0 => (
+            "workers reported that this peer cheated, and their tiles are stopped; if that is true, it may repeat that, and learn more about your scanpaths than was agreed on".into(),
+            "let these tiles go on?",
         ),
         None => (
             "this peer is not banned, but some pairs may have reached the limit of starts without a result; this allows more starts".into(),
@@ -79,7 +102,7 @@ fn unban(args: &UnbanArgs, state_dir: &StateDir) -> Result<(), Failure> {
     }
     let was = match state_dir.lift_ban(args.peer)? {
         Some(reason) => format!("the ban was lifted; the reason was: {reason}\n"),
-        None => "this peer may start those pairs again\n".to_string(),
+        None => "this peer may start those pairs again, and stopped tiles go on\n".to_string(),
     };
     messages::info(&was);
     Ok(())

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use veilpath::{
     CompletedSession, DEFAULT_MEMORY, DEFAULT_MINIMUM_GROUP, EngineChoice, Error, EventSink,
-    Fingerprint, Identity, LocalCohort, MAX_TILES, Notation, Outcome, Peer, PlanOptions, RevealTo,
-    RiskySetting, ScanpathLimit, SessionOptions, SubstitutionChoice, Tile,
+    Fingerprint, Identity, LEAST_GROUP, LocalCohort, MAX_TILES, Notation, Outcome, Peer,
+    PlanOptions, RevealTo, RiskySetting, ScanpathLimit, SessionOptions, SubstitutionChoice, Tile,
 };
 
 /// The longest wait for the other side, in seconds: a year.
@@ -85,7 +85,7 @@ pub(crate) struct SessionArgs {
 
     /// The minimum number of participants of each side behind every part of an answer about groups; the largest value of the two
     /// sides and the policy applies
-    #[arg(long, value_name = "COUNT", default_value_t = DEFAULT_MINIMUM_GROUP, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    #[arg(long, value_name = "COUNT", default_value_t = DEFAULT_MINIMUM_GROUP, value_parser = clap::value_parser!(u32).range(i64::from(LEAST_GROUP)..=1 << 20))]
     minimum_group: u32,
 
     /// The policy file, which says what may leave this institution; a plan that it does not allow is refused before anything is

@@ -5,7 +5,7 @@ use crate::messages;
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
-use veilpath::{Identity, MAX_WORKER_KEY_TIME, TileRange, WorkOrder, units};
+use veilpath::{Identity, MAX_WORKER_KEY_TIME, TileRange, units};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,6 +36,11 @@ pub(crate) struct WorkerKeyArgs {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
+    /// The policy file; a key for a plan that it does not allow, or that outlasts it, is refused [default: policy.toml in Veilpath's state
+    /// folder, if it exists]
+    #[arg(long, value_name = "FILE")]
+    policy: Option<PathBuf>,
+
     /// The identity file [default: identity.pem in Veilpath's state folder]
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
@@ -45,7 +50,8 @@ pub(crate) struct WorkerKeyArgs {
 pub(crate) fn run(args: &WorkerKeyArgs) -> Result<(), Failure> {
     let identity_file = veilpath::identity_file(args.identity.as_deref())?;
     let identity = Identity::load(&identity_file)?;
-    let plan = veilpath::state_dir(args.identity.as_deref())?.agreed_plan(&args.agreement)?;
+    let state_dir = veilpath::state_dir(args.identity.as_deref())?;
+    let plan = state_dir.agreed_plan(&args.agreement)?;
     if args.tiles.last() > plan.tiles() {
         return Err(Failure::input(format!(
             "--tiles {}: this agreement has {}",
@@ -59,10 +65,12 @@ pub(crate) fn run(args: &WorkerKeyArgs) -> Result<(), Failure> {
             args.output.display()
         )));
     }
+    let policy = veilpath::find_policy(args.policy.as_deref(), &state_dir)?;
     // A moment less than the longest time, which is checked by a later clock.
     let time =
         Duration::from_secs(args.hours * 3600).min(MAX_WORKER_KEY_TIME - Duration::from_secs(60));
-    let order = WorkOrder::new(&identity, &plan, args.tiles, veilpath::now() + time)?;
+    let expires = veilpath::now() + time;
+    let order = veilpath::work_order(&identity, &plan, args.tiles, expires, policy.as_ref())?;
     order.save(&args.output)?;
     messages::info(&format!(
         "a key for tiles {} of {}, valid for {}, in {}\n",

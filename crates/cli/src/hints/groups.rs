@@ -13,13 +13,17 @@ pub(super) const ASK_ABOUT_GROUPS: &str = "--reveal mean, or another answer abou
 /// Advice for options that a session cannot run with.
 pub(super) fn usage(error: &UsageError) -> Option<&'static str> {
     match error {
-        UsageError::NoGroups => Some(ADD_GROUPS),
+        UsageError::NoGroups { .. } => Some(ADD_GROUPS),
         UsageError::EngineWithoutGroups { .. } => {
             Some("use --engine garbled or --engine shares, or leave --engine out")
         }
         UsageError::TileWithoutEngine => Some(
             "name the same --engine on both sides; --estimate without --tile shows which is faster",
         ),
+        UsageError::CompleteAgreement => Some("`veilpath results` writes the results of its tiles"),
+        UsageError::TooManyFiles { .. } => {
+            Some("allow fewer with --workers or --sessions, or raise the limit with `ulimit -n`")
+        }
         UsageError::FreshTile => Some("leave --fresh out, and use another K in --tile I/K"),
         _ => None,
     }

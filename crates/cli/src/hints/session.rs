@@ -89,6 +89,7 @@ fn hint(error: &SessionError) -> Option<String> {
                 "it protects your participants: restore it from a backup; without it, this peer's count starts from zero and any ban is forgotten"
             }
             FileProblem::NoLedger(_) => "`veilpath peers` lists the peers of earlier sessions",
+            FileProblem::Exists => "choose another name for the new file",
             FileProblem::NoSuchAgreement => {
                 "`veilpath host` and `veilpath join` with --tiles make one, and print its id"
             }
@@ -126,6 +127,12 @@ fn limit_hint(limit: &Limit) -> Option<String> {
         Limit::Disclosure(refusal) => return groups::disclosure(refusal).map(String::from),
         Limit::Banned(_) => {
             "find out why before you let it in again: it may learn more than was agreed on; then lift the ban with `veilpath peers unban FINGERPRINT`"
+        }
+        Limit::TileStopped(_) => {
+            "find out whether that worker is to be trusted; then `veilpath peers ban FINGERPRINT` at the institution ends all sessions with the other side, or `veilpath peers unban FINGERPRINT` lets the tile go on"
+        }
+        Limit::TooManyRecords { .. } => {
+            "find out which worker does that, and whether its key was stolen; `veilpath peers unban FINGERPRINT` allows as many again"
         }
         Limit::TooManyStarts { .. } => {
             "find out why sessions with this peer break; `veilpath peers unban FINGERPRINT` lets it start them again"
@@ -174,7 +181,10 @@ fn declined_hint(limit: &Limit) -> Option<String> {
         Limit::Disclosure(_) | Limit::PeerDisclosure => {
             "only the other side knows why: ask it about its policy and its earlier answers"
         }
-        Limit::Banned(_) | Limit::TooManyStarts { .. } => {
+        Limit::Banned(_)
+        | Limit::TileStopped(_)
+        | Limit::TooManyStarts { .. }
+        | Limit::TooManyRecords { .. } => {
             "only the other side can lift this, with `veilpath peers unban`"
         }
         Limit::Memory { .. } => {
@@ -221,11 +231,23 @@ fn network_hint(error: &NetworkError) -> Option<&'static str> {
             RelayProblem::OtherVersion => "use the same version there and here",
             _ => "is `veilpath relay` running there?",
         }),
+        NetworkError::Gateway { problem, .. } => Some(match problem {
+            RelayProblem::Full => {
+                "give each machine a key of its own, or raise --workers of the coordinator (--sessions of `veilpath gateway`)"
+            }
+            RelayProblem::Refused => "`veilpath worker-key` makes a new key",
+            RelayProblem::OtherVersion => "use the same version there and here",
+            _ => {
+                "is `veilpath coordinator` with --gateway, or `veilpath gateway`, of this agreement running there?"
+            }
+        }),
         NetworkError::Coordinator(problem) => match problem {
             CoordinatorProblem::Lost => {
                 Some("is `veilpath coordinator` of this agreement running, and is the key valid?")
             }
-            CoordinatorProblem::Full => Some("its --workers and --memory allow more"),
+            CoordinatorProblem::Full => Some(
+                "its --workers and --memory allow more; one key has at most half of them, so give each machine a key of its own",
+            ),
             _ => None,
         },
         NetworkError::Loopback(_) => Some(

@@ -3,6 +3,8 @@
 
 use crate::common::pair::{Pair, Running, Side};
 use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::process::Stdio;
 
 /// What a tile's worker reports while a process is killed.
@@ -103,13 +105,30 @@ impl Institutions {
         let files = std::fs::read_dir(folder).unwrap();
         let paths = files.map(|it| it.unwrap().path());
         let ledgers = paths.filter(|path| path.extension().is_some_and(|it| it == "json"));
-        let count = |path| {
-            let ledger: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
-            let scanpaths = ledger["scanpaths"].as_object().unwrap();
-            let counts = scanpaths
-                .values()
-                .flat_map(|it| it.as_object().unwrap().values());
-            counts.map(|count| count.as_u64().unwrap()).sum::<u64>()
+        let count = |path: PathBuf| {
+            let ledger: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+            let mut counts = BTreeMap::new();
+            let mut enter = |agreement: &str, name: &str, count: &Value| {
+                counts.insert(format!("{agreement} {name}"), count.as_u64().unwrap());
+            };
+            for (name, agreements) in ledger["scanpaths"].as_object().unwrap() {
+                for (agreement, count) in agreements.as_object().unwrap() {
+                    enter(agreement, name, count);
+                }
+            }
+            // What was counted since is in the log of this snapshot.
+            let log = std::fs::read_to_string(path.with_extension("log")).unwrap_or_default();
+            let mut lines = log.lines();
+            let stamp = ledger["stamp"].as_str().unwrap();
+            if lines.next().is_some_and(|first| first.ends_with(stamp)) {
+                for line in lines {
+                    let line: Value = serde_json::from_str(line).unwrap();
+                    for (name, count) in line["counts"].as_object().unwrap() {
+                        enter(line["agreement"].as_str().unwrap(), name, count);
+                    }
+                }
+            }
+            counts.values().sum::<u64>()
         };
         ledgers.map(count).sum()
     }
@@ -177,4 +196,62 @@ fn killed_workers_coordinators_and_gateways_lose_nothing() {
     }
     // The workers kept nothing.
     assert!(!folder.path().join("home").exists());
+}
+
+/// Runs a command of the host.
+fn alone(both: &Institutions, call: &str) -> crate::common::RunOutput {
+    let words: Vec<String> = call.split(' ').map(String::from).collect();
+    both.pair.start(Side::Host, &words).end()
+}
+
+#[test]
+fn worker_keys_follow_the_policy() {
+    let both = Institutions::new(2);
+    let make = |more: &str| {
+        let call = format!("worker-key {} --tiles 1 {more}", both.agreement);
+        alone(&both, &call)
+    };
+    make("--hours 1 -o first.order").ok();
+    // A key is not overwritten, and the message says so.
+    let refused = make("--hours 1 -o first.order").refused();
+    assert!(refused.contains("exists already"), "{refused}");
+    assert!(!refused.contains("os error"), "{refused}");
+    let partner = both.pair.fingerprint(Side::Join);
+    let write = |expires: &str, metric: &str, partner: &str| {
+        let text = format!(
+            "expires = {expires}\nmetrics = [\"{metric}\"]\nanswers = [\"score\"]\n[[partners]]\nname = \"Other\"\nfingerprint = \"{partner}\"\n"
+        );
+        std::fs::write(both.pair.folder.path().join("host/policy.toml"), text).unwrap();
+    };
+    write("2099-12-31", "levenshtein", &partner);
+    make("--hours 1 -o allowed.order").ok();
+    let nobody = "0".repeat(64);
+    for (expires, metric, partner, word) in [
+        ("2099-12-31", "scanmatch", &partner, "metrics"),
+        ("2020-01-01", "levenshtein", &partner, "expires"),
+        ("2099-12-31", "levenshtein", &nobody, "partners"),
+    ] {
+        write(expires, metric, partner);
+        let refused = make("--hours 1 -o refused.order").refused();
+        assert!(
+            refused.contains("policy.toml") && refused.contains(word),
+            "{refused}"
+        );
+    }
+    assert!(!both.pair.folder.path().join("refused.order").exists());
+}
+
+#[test]
+fn a_partner_is_banned_and_let_in_again_by_hand() {
+    let both = Institutions::new(2);
+    let partner = both.pair.fingerprint(Side::Join);
+    alone(&both, &format!("peers ban {partner} --yes")).ok();
+    let list = alone(&both, "peers").ok();
+    assert!(list.contains("this institution banned it"), "{list}");
+    let [host, join] = both.pair.run(&["--engine", "garbled"], &[], &[]);
+    assert!(host.stderr.contains("banned"), "{}", host.stderr);
+    assert_eq!((host.code, join.code), (3, 3));
+    alone(&both, &format!("peers unban {partner} --yes")).ok();
+    let list = alone(&both, "peers").ok();
+    assert!(!list.contains("this institution banned it"), "{list}");
 }

@@ -232,6 +232,18 @@ fn answers_in_the_clear_are_those_of_veilpath_stats() {
 fn groups_below_the_minimum_are_refused() {
     let pair = pair();
     let flags = words("--engine garbled --reveal groups");
+    // An answer about two tells each of them about the other.
+    for few in ["1", "2"] {
+        let call = ["host", "--listen", "127.0.0.1:0", "--peer", &"0".repeat(64)];
+        let call = call
+            .into_iter()
+            .chain(["--cohort", "host.csv", "--minimum-group", few]);
+        let refused = pair.folder.run(&call.collect::<Vec<_>>()).refused();
+        assert!(
+            refused.contains("--minimum-group") && refused.contains("3"),
+            "{refused}"
+        );
+    }
     let [host, join] = pair.run(&flags, &["--minimum-group", "7"], &[]);
     for message in ["6 of this side", "at least 7", "--minimum-group"] {
         assert!(host.stderr.contains(message), "{}", host.stderr);

@@ -14,6 +14,9 @@ pub enum FileProblem {
     /// Not what was written about an agreement on tiles, or a work order.
     #[error("this is not an agreement on tiles, or a work order")]
     NotAWorkOrder,
+    /// There is a file with this name.
+    #[error("this file exists already; a key is not overwritten")]
+    Exists,
     /// The operating system reported an error.
     #[error(transparent)]
     Io(io::Error),

@@ -50,6 +50,14 @@ pub enum NetworkError {
         /// What is wrong.
         problem: RelayProblem,
     },
+    /// A host's gateway could not be used.
+    #[error("{address}: {}", .problem.at_gateway())]
+    Gateway {
+        /// The gateway's address.
+        address: String,
+        /// What is wrong.
+        problem: RelayProblem,
+    },
     /// A worker's coordinator could not be used.
     #[error(transparent)]
     Coordinator(#[from] CoordinatorProblem),
@@ -120,4 +128,22 @@ pub enum RelayProblem {
     /// It does not answer.
     #[error("the relay does not answer")]
     Silent,
+}
+
+impl RelayProblem {
+    /// The same of a gateway, which asks for worker keys.
+    fn at_gateway(self) -> &'static str {
+        match self {
+            RelayProblem::Full => {
+                "the gateway has no free connection, or a newer one waits with this key and tile"
+            }
+            RelayProblem::Refused => {
+                "the gateway refused this worker key: it is for another agreement or tile, has expired, or the clocks differ by more than two minutes"
+            }
+            RelayProblem::OtherVersion => "the gateway runs a different version of Veilpath",
+            RelayProblem::NotARelay => "no Veilpath gateway answers there",
+            RelayProblem::Closed => "the gateway closed the connection",
+            RelayProblem::Silent => "the gateway does not answer",
+        }
+    }
 }

@@ -73,6 +73,15 @@ pub enum Limit {
         /// How often a pair may be started.
         starts: u32,
     },
+    /// Workers have stored many more records of a tile than it needs.
+    #[error("workers have stored {records} records of this tile, many more than it needs")]
+    TooManyRecords {
+        /// How many it may have.
+        records: u64,
+    },
+    /// A worker has reported that the peer cheated in this tile.
+    #[error("this tile is stopped, because a worker reported about the other side: {0}")]
+    TileStopped(BanReason),
     /// Some pairs were revealed to one side, and what the other side needs for them is lost.
     #[error(
         "{pairs} of {all} pairs were computed in an earlier session, and what one side stored of them is lost; they cannot be sent again and are not computed twice under one agreement"
@@ -212,4 +221,7 @@ pub enum BanReason {
     /// It failed a check of the two-party computation.
     #[error("it failed a check of the computation")]
     FailedCheck,
+    /// This side's user decided so.
+    #[error("this institution banned it")]
+    Decided,
 }

@@ -33,8 +33,13 @@ pub enum UsageError {
         number: usize,
     },
     /// The question needs groups, but not every participant of the cohort has one.
-    #[error("this answer needs a group for every participant of the cohort")]
-    NoGroups,
+    #[error(
+        "this answer needs a group for every participant of the cohort, but scanpath {number} has none"
+    )]
+    NoGroups {
+        /// Its number in the cohort, from 1.
+        number: usize,
+    },
     /// The engine cannot answer questions about groups between two sides.
     #[error(
         "the engine {engine} cannot answer questions about groups between two institutions; all others can"
@@ -54,9 +59,24 @@ pub enum UsageError {
     /// This side's worker key does not allow what it is used for.
     #[error("the worker key cannot be used: {0}")]
     WorkerKey(WorkerKeyProblem),
+    /// All tiles of an agreement are complete.
+    #[error(
+        "all tiles of this agreement are complete, and the scanpaths that were kept for its workers are removed"
+    )]
+    CompleteAgreement,
     /// The coordinator does not store what this worker asks for.
     #[error("the coordinator refused a record that does not follow the protocol")]
     RecordRefused,
+    /// The system does not let this process have as many files open as it may need.
+    #[error(
+        "this may need {needed} open files and connections at the same time, but the system allows this process {limit}"
+    )]
+    TooManyFiles {
+        /// How many it may need.
+        needed: u64,
+        /// How many are allowed.
+        limit: u64,
+    },
     /// A new agreement for a tile.
     #[error(
         "a tile cannot start a new agreement, because all tiles of a plan share one; a different number of tiles does"

@@ -30,6 +30,7 @@ pub(super) fn records(bytes: &[u8]) -> bool {
                 agreed: *agreed,
                 journal: [0; 32],
                 max_starts: 5,
+                max_records: 99,
                 parts: &mut parts,
             };
             let stored = rules

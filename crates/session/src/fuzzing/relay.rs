@@ -90,7 +90,13 @@ pub fn relay(mut bytes: &[u8]) -> usize {
 /// The greeting with which a side waits for the other at a relay.
 pub fn relay_greeting(role: Role, host: &Fingerprint, join: &Fingerprint) -> Vec<u8> {
     let token = Token::new(host, join);
-    Greeting { role, token }.encode().to_vec()
+    let sender = None;
+    let greeting = Greeting {
+        role,
+        token,
+        sender,
+    };
+    greeting.encode().to_vec()
 }
 
 fn origin(index: u8) -> Origin {

@@ -124,7 +124,10 @@ pub(crate) fn check_cohort(
 ) -> Result<(), SessionError> {
     let is_needed = question.sides_with_groups()[place_of(role)];
     if is_needed && own_groups(&proposal.cohort).is_none() {
-        return Err(UsageError::NoGroups.into());
+        let mut entries = proposal.cohort.entries.iter();
+        let first = entries.position(|entry| entry.group.is_none());
+        let number = first.map_or(0, |index| index + 1);
+        return Err(UsageError::NoGroups { number }.into());
     }
     match proposal.spec.engine.has_shares() {
         true => Ok(proposal.spec.check()?),

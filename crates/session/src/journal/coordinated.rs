@@ -5,17 +5,37 @@ use super::{HEADER, Journal};
 use crate::error::{BanReason, SessionError};
 use crate::worker::CoordinatorLink;
 use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
 
 impl Journal {
-    /// The records in the file, as they are stored.
-    pub(crate) fn stored_records(&self) -> Result<Vec<u8>, SessionError> {
+    /// Whether the last record of a journal says that both sides have everything. Nothing is stored after that.
+    pub(crate) fn ends_complete(folder: &Path, id: &[u8; 32]) -> bool {
+        let last = || -> std::io::Result<[u8; RECORD]> {
+            let mut file = std::fs::File::open(super::path(folder, id))?;
+            let length = file.metadata()?.len();
+            file.seek(SeekFrom::Start(length.saturating_sub(RECORD as u64)))?;
+            let mut record = [0; RECORD];
+            file.read_exact(&mut record)?;
+            Ok(record)
+        };
+        last().is_ok_and(|record| Record::decode(id, &record) == Some(Record::Complete))
+    }
+
+    /// The bytes of all records in the file.
+    pub(crate) fn stored_bytes(&self) -> u64 {
+        self.end.saturating_sub(HEADER as u64)
+    }
+
+    /// Some of these bytes from this place on, as they are stored.
+    pub(crate) fn stored_part(&self, place: u64, most: usize) -> Result<Vec<u8>, SessionError> {
         let failed = |error| SessionError::io(&self.path, error);
         let Some(mut file) = self.file.as_ref() else {
             return Ok(Vec::new());
         };
         let mut bytes = Vec::new();
-        file.seek(SeekFrom::Start(HEADER as u64)).map_err(failed)?;
-        let length = self.end.saturating_sub(HEADER as u64);
+        let start = HEADER as u64 + place;
+        file.seek(SeekFrom::Start(start)).map_err(failed)?;
+        let length = self.end.saturating_sub(start).min(most as u64);
         file.take(length).read_to_end(&mut bytes).map_err(failed)?;
         file.seek(SeekFrom::Start(self.end)).map_err(failed)?;
         Ok(bytes)
@@ -35,11 +55,12 @@ impl Journal {
         self.coordinator = Some(coordinator);
     }
 
-    /// Tells the coordinator that the other side is banned, if there is one.
-    pub(crate) fn report_ban(&mut self, reason: BanReason) -> Result<(), SessionError> {
-        match &mut self.coordinator {
+    /// Tells the coordinator, if there is one, that the other side was caught cheating. This takes a connection of its own, so it does
+    /// not matter whether the one that stores records is lost.
+    pub(crate) fn report(&self, reason: BanReason) -> Result<(), SessionError> {
+        match &self.coordinator {
             None => Ok(()),
-            Some(coordinator) => coordinator.ban(reason),
+            Some(coordinator) => coordinator.report(reason),
         }
     }
 

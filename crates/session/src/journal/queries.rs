@@ -32,6 +32,23 @@ impl Journal {
         self.pairs.get(pair)?.half
     }
 
+    /// Whether a pair was started since its half was stored: a start has one half.
+    pub(crate) fn expects_half(&self, pair: usize) -> bool {
+        let expects =
+            |it: &PairEntry| it.starts > 0 && (it.half.is_none() || it.half_of_start < it.starts);
+        self.pairs.get(pair).is_some_and(expects)
+    }
+
+    /// Whether the output of a pair was not a possible result.
+    pub(crate) fn is_rejected(&self, pair: usize) -> bool {
+        self.pairs.get(pair).is_some_and(|entry| entry.rejected)
+    }
+
+    /// How many records there are.
+    pub(crate) fn records(&self) -> u64 {
+        self.records
+    }
+
     /// Whether this side's half of a pair's output may have been sent.
     pub(crate) fn is_sent(&self, pair: usize) -> bool {
         self.pairs.get(pair).is_some_and(|entry| entry.sent)

@@ -1,6 +1,7 @@
 //! The comparisons of one agreement, and the limit of each scanpath.
 
-use super::{Ledger, LedgerFile, is_tile, of_same_agreement, saturating_sum, tile_key};
+use super::file::Counted;
+use super::{Ledger, LedgerFile, agreement_of, of_same_agreement, saturating_sum, tile_key};
 use crate::error::{ExceededLimit, Limit, LimitOrigin};
 use crate::identity::hex;
 use crate::scanpath_limit::Limits;
@@ -80,9 +81,8 @@ impl Account {
         limits: &Limits,
         known: &[u64],
     ) -> Result<(Self, Vec<bool>), SessionError> {
-        let ledger = file.read()?;
         let mut account = Self {
-            file,
+            file: file.clone(),
             agreement: tile_key(agreement, tile),
             chosen_limits: limits.chosen.as_ref().map(|it| least(&names, it)),
             default_limits: least(&names, &limits.default),
@@ -95,18 +95,17 @@ impl Account {
             behind: false,
         };
         account.counts = account.sums(known);
-        let counted = |name: &String| {
-            let agreements = ledger.scanpaths.get(name);
-            agreements.and_then(|counts| counts.get(&account.agreement).copied())
-        };
         let mut lost: BTreeMap<&String, bool> = BTreeMap::new();
         let mut behind = false;
-        for (name, count) in &mut account.counts {
-            let counted = counted(name).unwrap_or(0);
-            lost.insert(name, counted > *count);
-            behind |= counted < *count;
-            *count = counted.max(*count);
-        }
+        let agreement = &account.agreement;
+        file.inspect(|ledger| {
+            for (name, count) in &mut account.counts {
+                let counted = ledger.count(name, agreement);
+                lost.insert(name, counted > *count);
+                behind |= counted < *count;
+                *count = counted.max(*count);
+            }
+        })?;
         account.behind = behind;
         let lost = account.names.iter().map(|name| lost[name]).collect();
         Ok((account, lost))
@@ -115,7 +114,8 @@ impl Account {
     /// What this side's scanpaths are part of with these comparisons, in addition to those so far. Counts nothing: asking is
     /// free.
     pub(crate) fn assess(&self, more: &[u64]) -> Result<Totals, SessionError> {
-        Ok(self.insert(&mut self.file.read()?, &self.with(more)))
+        let counts = self.with(more);
+        self.file.inspect(|ledger| self.totals(ledger, &counts))
     }
 
     /// The same, if the limit allows these comparisons.
@@ -126,18 +126,19 @@ impl Account {
     /// What this side's scanpaths are part of with all comparisons of a plan that has tiles: those of the other tiles are counted, or
     /// will be. Counts nothing.
     pub(crate) fn assess_plan(&self, all: &[u64]) -> Result<Totals, SessionError> {
-        let mut ledger = self.file.read()?;
         let mut counts = self.counts.clone();
-        for (name, all) in self.sums(all) {
-            let agreements = ledger.scanpaths.get(&name).into_iter().flatten();
-            let others = agreements.filter(|(key, _)| {
-                **key != self.agreement && of_same_agreement(key, &self.agreement)
-            });
-            let others = saturating_sum(others.map(|(_, count)| count));
-            let count = counts.entry(name).or_default();
-            *count = all.saturating_sub(others).max(*count);
-        }
-        Ok(self.insert(&mut ledger, &counts))
+        self.file.inspect(|ledger| {
+            for (name, all) in self.sums(all) {
+                let agreements = ledger.scanpaths.get(&name).into_iter().flatten();
+                let others = agreements.filter(|(key, _)| {
+                    **key != self.agreement && of_same_agreement(key, &self.agreement)
+                });
+                let others = saturating_sum(others.map(|(_, count)| count));
+                let count = counts.entry(name).or_default();
+                *count = all.saturating_sub(others).max(*count);
+            }
+            self.totals(ledger, &counts)
+        })
     }
 
     /// The same, if the limit allows all of them.
@@ -157,38 +158,50 @@ impl Account {
         more: &[u64],
         record: impl FnOnce() -> Result<(), SessionError>,
     ) -> Result<(), SessionError> {
-        let counts = self.with(more);
-        let file = self.file.clone();
-        file.update(|ledger| {
+        let counts = match self.behind || self.counts_together() {
+            true => self.with(more),
+            // The limits of the others are not affected.
+            false => self.changed(more),
+        };
+        self.file.count(|ledger| {
             ledger.check_ban()?;
-            within_limit(self.insert(ledger, &counts))?;
-            record()
+            if let Some(reason) = ledger.reports.get(&self.agreement) {
+                return Err(Limit::TileStopped(*reason).into());
+            }
+            within_limit(self.totals(ledger, &counts))?;
+            record()?;
+            Ok(self.entry(ledger, &counts))
         })?;
-        self.counts = counts;
+        self.counts.extend(counts);
+        self.behind = false;
         Ok(())
     }
 
     /// Counts what the journal knows and a crash kept from being counted.
     pub(crate) fn catch_up(&mut self) -> Result<(), SessionError> {
-        if std::mem::take(&mut self.behind) {
-            self.charge(&[])?;
+        match self.behind {
+            true => self.charge(&[]),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     /// The limits that apply now.
     pub(crate) fn limits(&self) -> Result<LimitsInForce, SessionError> {
-        let earlier = self.file.read()?.default_limits;
+        self.file
+            .inspect(|ledger| self.limits_after(&ledger.default_limits))
+    }
+
+    fn limits_after(&self, earlier: &BTreeMap<String, u64>) -> LimitsInForce {
         let names = self.default_limits.keys();
-        let default = |name: &String| self.default_limit(name, &earlier);
+        let default = |name: &String| self.default_limit(name, earlier);
         let from = |origin| {
             let mut names = names.clone();
-            names.any(|name| self.limit(name, &earlier).1 == origin)
+            names.any(|name| self.limit(name, earlier).1 == origin)
         };
-        Ok(LimitsInForce {
+        LimitsInForce {
             limits: names
                 .clone()
-                .map(|name| self.limit(name, &earlier).0)
+                .map(|name| self.limit(name, earlier).0)
                 .collect(),
             defaults: names.clone().map(|name| default(name).0).collect(),
             origin: match &self.chosen_limits {
@@ -197,7 +210,7 @@ impl Account {
                 None if from(LimitOrigin::EarlierPlan) => LimitOrigin::EarlierPlan,
                 None => LimitOrigin::Plan,
             },
-        })
+        }
     }
 
     /// Whether comparisons of other scanpaths count, too.
@@ -236,6 +249,16 @@ impl Account {
         counts
     }
 
+    /// The same of the scanpaths that have more.
+    fn changed(&self, more: &[u64]) -> BTreeMap<String, u64> {
+        let mut sums = self.sums(more);
+        sums.retain(|_, more| *more > 0);
+        for (name, count) in &mut sums {
+            *count = count.saturating_add(of_or_zero(&self.counts, name));
+        }
+        sums
+    }
+
     /// The sum by name: a cohort may have several scanpaths with one name.
     fn sums(&self, comparisons: &[u64]) -> BTreeMap<String, u64> {
         let mut sums = BTreeMap::new();
@@ -246,22 +269,61 @@ impl Account {
         sums
     }
 
-    /// Enters counts into the ledger, and says whether they exceed a limit.
-    fn insert(&self, ledger: &mut Ledger, counts: &BTreeMap<String, u64>) -> Totals {
-        for (name, count) in counts {
-            let agreements = ledger.scanpaths.entry(name.clone()).or_default();
-            // Most scanpaths are in few of many tiles.
-            if *count > 0 || !is_tile(&self.agreement) {
-                agreements.insert(self.agreement.clone(), *count);
+    /// What the ledger is to remember of these counts.
+    fn entry(&self, ledger: &Ledger, counts: &BTreeMap<String, u64>) -> Counted {
+        let mut entry = Counted {
+            agreement: self.agreement.clone(),
+            about_any: self.about_any,
+            ..Counted::default()
+        };
+        for (name, &count) in counts.iter().filter(|(_, count)| **count > 0) {
+            entry.counts.insert(name.clone(), count);
+            let default = self.default_limits.get(name).copied();
+            let earlier = ledger.default_limits.get(name).copied();
+            if let Some(default) = default.filter(|it| earlier.is_none_or(|earlier| *it < earlier))
+            {
+                entry.default_limits.insert(name.clone(), default);
             }
         }
-        if self.about_any {
-            ledger.about_any.insert(self.agreement.clone());
+        entry
+    }
+
+    /// The comparisons of each scanpath, with these, whose answers may be about any of them.
+    fn comparisons_about_any<'a>(
+        &self,
+        ledger: &'a Ledger,
+        counts: &'a BTreeMap<String, u64>,
+    ) -> BTreeMap<&'a str, u64> {
+        let mut sums = BTreeMap::new();
+        if !self.about_any && ledger.about_any.is_empty() {
+            return sums;
         }
+        let is_own = self.about_any || ledger.about_any.contains(&self.agreement);
+        for (name, agreements) in &ledger.scanpaths {
+            let about_any = agreements
+                .iter()
+                .filter(|(key, _)| match **key == self.agreement {
+                    true => is_own && !counts.contains_key(name),
+                    false => ledger.about_any.contains(*key),
+                });
+            sums.insert(
+                name.as_str(),
+                saturating_sum(about_any.map(|(_, count)| count)),
+            );
+        }
+        for (name, count) in counts.iter().filter(|_| is_own) {
+            let sum: &mut u64 = sums.entry(name).or_default();
+            *sum = sum.saturating_add(*count);
+        }
+        sums
+    }
+
+    /// What the ledger would say with these counts, and whether they exceed a limit.
+    fn totals(&self, ledger: &Ledger, counts: &BTreeMap<String, u64>) -> Totals {
         // Comparisons of other scanpaths, which may have been answered about this one.
         let about_any = match self.chosen_limits {
             Some(_) => BTreeMap::new(),
-            None => ledger.comparisons_about_any(),
+            None => self.comparisons_about_any(ledger, counts),
         };
         let all_about_any = saturating_sum(about_any.values());
         let growth = |name: &String| counts[name] - self.counts.get(name).copied().unwrap_or(0);
@@ -274,15 +336,20 @@ impl Account {
         };
         let (mut exceeded, mut per_scanpath) = (0, 0);
         for (name, count) in counts {
-            let agreements = &ledger.scanpaths[name];
-            let compared = agreements.iter().filter(|(_, count)| **count > 0);
+            let others = ledger.scanpaths.get(name).into_iter().flatten();
+            let others = others.filter(|(key, _)| **key != self.agreement);
+            let compared = others.clone().filter(|(_, count)| **count > 0);
             // In the order of their names, so tiles of the same agreement are next to each other.
-            let compared: Vec<&String> = compared.map(|(key, _)| key).collect();
-            let compared = compared.chunk_by(|one, next| of_same_agreement(one, next));
-            totals.max_agreements = totals.max_agreements.max(compared.count() as u64);
-            let own = saturating_sum(agreements.values());
+            let mut agreements: Vec<&str> = compared.map(|(key, _)| agreement_of(key)).collect();
+            agreements.dedup();
+            let own_agreement = agreement_of(&self.agreement);
+            let is_new = *count > 0 && !agreements.contains(&own_agreement);
+            let of_scanpath = agreements.len() as u64 + u64::from(is_new);
+            totals.max_agreements = totals.max_agreements.max(of_scanpath);
+            let own = saturating_sum(others.map(|(_, count)| count)).saturating_add(*count);
             per_scanpath = per_scanpath.max(own);
-            let of_others = all_about_any - of_or_zero(&about_any, name).min(all_about_any);
+            let of_this = about_any.get(name.as_str()).copied().unwrap_or(0);
+            let of_others = all_about_any - of_this.min(all_about_any);
             let after = own.saturating_add(of_others);
             let now = match self.counts_together() {
                 true => all_growth,
@@ -305,18 +372,12 @@ impl Account {
                         // Earlier comparisons of other scanpaths may count, too.
                         counts_together: of_others > 0 || self.counts_together(),
                         exceeded: 0,
-                        scanpaths: counts.len() as u64,
+                        scanpaths: self.counts.len() as u64,
                         per_scanpath: 0,
                         assumed_letters: self.assumed_letters,
                         pad_to: self.pad_to,
                     });
                 }
-            }
-            let default = self.default_limits.get(name).copied();
-            if let Some(default) = default.filter(|_| *count > 0) {
-                let smallest = ledger.default_limits.entry(name.clone());
-                let smallest = smallest.or_insert(default);
-                *smallest = default.min(*smallest);
             }
         }
         if let Some(worst) = &mut totals.exceeded {

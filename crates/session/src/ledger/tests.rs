@@ -1,8 +1,8 @@
 use super::*;
-use crate::Identity;
 use crate::SessionError;
 use crate::error::{BanReason, ExceededLimit, Limit, LimitOrigin};
 use crate::scanpath_limit::Limits;
+use crate::{Fingerprint, Identity};
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry};
 
 /// One side with two scanpaths.
@@ -126,14 +126,16 @@ fn agreements_add_up_to_the_limit() {
     assert!(side.ask(peer, 4, &[0, 0], &[1, 0], Some(5)).is_err());
     // Nothing new: what was revealed may be sent again.
     side.ask(peer, 1, &[3, 4], &[0, 0], Some(5)).unwrap();
+    // All of it in one file.
+    side.file(peer).update(|_| Ok(())).unwrap();
     let path = side.folder.path().join(format!("{}.json", peer.plain()));
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(!text.contains("P1"));
     // Counts that would wrap around exceed every limit.
     let most = format!(":{}", u64::MAX);
-    std::fs::write(&path, text.replace(":3", &most)).unwrap();
+    std::fs::write(&path, text.replace(":4", &most)).unwrap();
     let limit = Some(u64::MAX - 1);
-    assert!(side.ask(peer, 4, &[0, 0], &[1, 0], limit).is_err());
+    assert!(side.ask(peer, 4, &[0, 0], &[0, 1], limit).is_err());
     std::fs::write(&path, &text[..text.len() / 2]).unwrap();
     let error = side.file(peer).read().unwrap_err();
     assert!(matches!(error, SessionError::File { .. }), "{error}");

@@ -17,6 +17,9 @@ use veilpath_protocol::{EngineChoice, Reveal};
 /// The smallest group by default.
 pub const DEFAULT_MINIMUM_GROUP: u32 = 5;
 
+/// The smallest group that may be allowed: an answer about two tells each of them about the other.
+pub const LEAST_GROUP: u32 = 3;
+
 /// The answers about groups for one partner by default.
 pub const DEFAULT_ANSWERS_PER_PARTNER: u32 = 20;
 

@@ -1,8 +1,8 @@
 //! Reads a policy, and says where something is wrong with it.
 
 use super::{
-    AnswerKind, ENGINES, METRICS, Policy, PolicyError, PolicyPartner, PolicyProblem, PolicyTexts,
-    WithLine,
+    AnswerKind, ENGINES, LEAST_GROUP, METRICS, Policy, PolicyError, PolicyPartner, PolicyProblem,
+    PolicyTexts, WithLine,
 };
 use std::io::Read;
 use std::path::Path;
@@ -12,9 +12,6 @@ use veilpath_metrics::text::is_printable;
 
 /// The largest policy.
 const MAX_BYTES: u64 = 1 << 20;
-
-/// The smallest group that a policy may allow: an answer about two tells each of them about the other.
-const LEAST_GROUP: u64 = 3;
 
 const KEYS: &[&str] = &[
     "expires",
@@ -89,7 +86,7 @@ pub(super) fn parse(path: &Path, text: &str) -> Result<Policy, PolicyError> {
             let kind = |name: &str| kinds.into_iter().find(|kind| kind.name() == name);
             table.required("answers")?.names(&names, kind)?
         },
-        minimum_group: table.number("minimum_group", LEAST_GROUP, 1 << 20)?,
+        minimum_group: table.number("minimum_group", LEAST_GROUP.into(), 1 << 20)?,
         comparisons_per_scanpath: table.number("comparisons_per_scanpath", 1, 1 << 40)?,
         answers_per_partner: table.number("answers_per_partner", 1, 1 << 20)?,
         partners: partners(&table.required("partners")?)?,

@@ -30,15 +30,22 @@ const WAITER_STACK: usize = 256 << 10;
 struct RelayConnection {
     socket: TcpStream,
     address: String,
+    is_gateway: bool,
 }
 
 impl RelayConnection {
     /// Connects to a relay, and waits for its first answer.
-    fn new(address: &str, greeting: &[u8], deadline: Instant) -> Result<Self, SessionError> {
+    fn new(
+        address: &str,
+        is_gateway: bool,
+        greeting: &[u8],
+        deadline: Instant,
+    ) -> Result<Self, SessionError> {
         let socket = connect_tcp(address, deadline)?;
         let mut entered = Self {
             socket,
             address: address.to_string(),
+            is_gateway,
         };
         let failed = |_: io::Error| entered.problem(RelayProblem::Closed);
         entered.socket.set_nodelay(true).map_err(failed)?;
@@ -99,7 +106,10 @@ impl RelayConnection {
 
     fn problem(&self, problem: RelayProblem) -> SessionError {
         let address = self.address.clone();
-        NetworkError::Relay { address, problem }.into()
+        match self.is_gateway {
+            true => NetworkError::Gateway { address, problem }.into(),
+            false => NetworkError::Relay { address, problem }.into(),
+        }
     }
 }
 
@@ -115,16 +125,17 @@ pub fn join_at_relay(
     let greeting = Greeting {
         role: Role::Join,
         token: Token::new(&peer, &identity.fingerprint()),
+        sender: None,
     };
     let shake = |socket| join_on(socket, identity, peer, timeouts);
     let greeting = || Ok(greeting.encode().to_vec());
-    meet(is_stopped, address, &greeting, timeouts, &shake)
+    meet(is_stopped, (address, false), &greeting, timeouts, &shake)
 }
 
-/// Meets the other side, and shakes hands. Each attempt has a greeting of its own.
+/// Meets the other side at a relay or, if that is true, at a gateway, and shakes hands. Each attempt has a greeting of its own.
 pub(crate) fn meet(
     is_stopped: &dyn Fn() -> bool,
-    address: &str,
+    (address, is_gateway): (&str, bool),
     greeting: &dyn Fn() -> Result<Vec<u8>, SessionError>,
     timeouts: &Timeouts,
     shake: &dyn Fn(TcpStream) -> Result<SecureChannel, SessionError>,
@@ -135,7 +146,7 @@ pub(crate) fn meet(
         if is_stopped() {
             return Err(NetworkError::Stopped.into());
         }
-        let met = RelayConnection::new(address, &greeting()?, deadline)
+        let met = RelayConnection::new(address, is_gateway, &greeting()?, deadline)
             .and_then(|entered| entered.wait(&may_wait));
         let (error, pause) = match met {
             Ok(None) if is_stopped() => return Err(NetworkError::Stopped.into()),
@@ -158,7 +169,9 @@ pub(crate) fn meet(
 fn is_lasting(error: &SessionError) -> bool {
     match error {
         SessionError::Usage(_) => true,
-        SessionError::Network(NetworkError::Relay { problem, .. }) => matches!(
+        SessionError::Network(
+            NetworkError::Relay { problem, .. } | NetworkError::Gateway { problem, .. },
+        ) => matches!(
             problem,
             RelayProblem::Refused | RelayProblem::OtherVersion | RelayProblem::NotARelay
         ),
@@ -186,6 +199,7 @@ impl RelayWaiters {
         let greetings = peers.iter().map(|peer| Greeting {
             role: Role::Host,
             token: Token::new(&host, peer),
+            sender: None,
         });
         let invalid = || UsageError::InvalidAddress {
             address: address.to_string(),
@@ -218,7 +232,7 @@ impl RelayWaiters {
     ) -> Result<RelayConnection, SessionError> {
         let deadline = deadline(timeouts.connect.min(ENTRY_TIMEOUT));
         loop {
-            match RelayConnection::new(address, &greeting.encode(), deadline) {
+            match RelayConnection::new(address, false, &greeting.encode(), deadline) {
                 Err(error) if is_lasting(&error) => return Err(error),
                 Err(error) if Instant::now() + CONNECT_RETRY_DELAY >= deadline => {
                     return Err(error);
@@ -265,7 +279,8 @@ fn keep_waiting(
         let met = match entered.take() {
             Some(entered) => Ok(entered),
             None => {
-                RelayConnection::new(address, &greeting.encode(), Instant::now() + ENTRY_TIMEOUT)
+                let deadline = Instant::now() + ENTRY_TIMEOUT;
+                RelayConnection::new(address, false, &greeting.encode(), deadline)
             }
         };
         match met.and_then(|entered| entered.wait(&may_wait)) {

@@ -108,6 +108,16 @@ impl Token {
 pub(crate) struct Greeting {
     pub(crate) role: Role,
     pub(crate) token: Token,
+    /// Who sends it, where greetings prove that.
+    pub(crate) sender: Option<Sender>,
+}
+
+/// Who has proven to be the sender of a greeting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sender {
+    pub(crate) key: Fingerprint,
+    /// The places that it has: one for each tile that it may compute, and some more.
+    pub(crate) places: usize,
 }
 
 /// Why a greeting was not accepted.
@@ -172,7 +182,11 @@ impl Greeting {
         let mut token = [0; 32];
         token.copy_from_slice(&rest[1..]);
         let token = Token(token);
-        Ok(Self { role, token })
+        Ok(Self {
+            role,
+            token,
+            sender: None,
+        })
     }
 }
 

@@ -8,10 +8,11 @@
 //!
 //! One client too many evicts the oldest one in its state of the address that has the most. Clients with the same token are
 //! connected in the order in which they came, but first those of addresses that have the fewest of them: a client that
-//! waits many times with another's token cannot keep the two sides apart. A connection may last long, so where anybody may meet, one address takes part in at most half
-//! of them.
+//! waits many times with another's token cannot keep the two sides apart. A connection may last long, so where anybody may
+//! meet, one address takes part in at most half of them. Where greetings prove who sends them, the same holds for a sender,
+//! which has a limited number of places, and waits once with each token.
 
-use super::{BadGreeting, Greeting, GreetingForm, PONG, Reply, Token};
+use super::{BadGreeting, Greeting, GreetingForm, PONG, Reply, Sender, Token};
 use crate::throttle::Origin;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -21,7 +22,7 @@ use veilpath_protocol::Role;
 const GREETING_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Clients that have not sent their greeting.
-const MAX_GREETINGS: usize = 64;
+pub(crate) const MAX_GREETINGS: usize = 64;
 
 /// How often a waiting client is asked whether it is still there. Firewalls forget connections that are idle for longer.
 const PING_INTERVAL: Duration = Duration::from_secs(15);
@@ -81,6 +82,13 @@ struct WaitingClient {
     partner: Option<u64>,
 }
 
+/// One of two clients that are connected.
+#[derive(Clone, Copy, Debug)]
+struct Party {
+    from: Origin,
+    sender: Option<Sender>,
+}
+
 /// All clients that are not connected yet.
 #[derive(Debug)]
 pub(crate) struct Rendezvous {
@@ -88,8 +96,8 @@ pub(crate) struct Rendezvous {
     form: Box<dyn GreetingForm>,
     clients: BTreeMap<u64, Client>,
     next_id: u64,
-    /// The addresses of clients that are connected, by the number of the one that hosts.
-    connected: BTreeMap<u64, [Origin; 2]>,
+    /// The clients that are connected, by the number of the one that hosts.
+    connected: BTreeMap<u64, [Party; 2]>,
     actions: Vec<Action>,
 }
 
@@ -218,6 +226,9 @@ impl Rendezvous {
         if allowed.is_some_and(|allowed| !allowed.contains(&greeting.token)) {
             return self.close(id, Some(Reply::Refused), now);
         }
+        if let Some(sender) = greeting.sender {
+            self.make_room_for(sender, &greeting, now);
+        }
         self.make_room(true, self.limits.waiting, now);
         if let Some(client) = self.clients.get_mut(&id) {
             client.state = ClientState::Waiting(WaitingClient {
@@ -276,8 +287,7 @@ impl Rendezvous {
         if !both.iter().all(is_ready) {
             return;
         }
-        let from = both.map(|client| self.clients.get(&client).map(|it| it.from));
-        let [Some(one), Some(other)] = from else {
+        let [Some(one), Some(other)] = both.map(|client| self.party(client)) else {
             return;
         };
         let is_host = self.waiting(id).map(|it| it.greeting.role) == Some(Role::Host);
@@ -301,16 +311,36 @@ impl Rendezvous {
         }
     }
 
-    /// Whether clients of these two addresses cannot be connected now.
-    fn is_full(&self, addresses: [Origin; 2]) -> bool {
+    fn party(&self, id: u64) -> Option<Party> {
+        let client = self.clients.get(&id)?;
+        match &client.state {
+            ClientState::Greeting(..) => None,
+            ClientState::Waiting(waiting) => Some(Party {
+                from: client.from,
+                sender: waiting.greeting.sender,
+            }),
+        }
+    }
+
+    /// Whether these two clients cannot be connected now.
+    fn is_full(&self, parties: [Party; 2]) -> bool {
         let all = self.limits.connections;
         let is_open = self.limits.allowed.is_none() && !self.form.authenticates();
         let most = if is_open { all.div_ceil(2) } else { all };
-        let taken = |from: &Origin| {
+        let taken = |is_same: &dyn Fn(&Party) -> bool| {
             let both = self.connected.values();
-            both.filter(|both| both.contains(from)).count()
+            both.filter(|both| both.iter().any(is_same)).count()
         };
-        self.connected.len() >= all || addresses.iter().any(|from| taken(from) >= most)
+        let has_all = |party: &Party| {
+            let of_address = taken(&|other| other.from == party.from);
+            let of_sender = party.sender.is_some_and(|sender| {
+                let key = Some(sender.key);
+                let taken = taken(&|other| other.sender.map(|it| it.key) == key);
+                taken >= sender.share(all)
+            });
+            of_address >= most || of_sender
+        };
+        self.connected.len() >= all || parties.iter().any(has_all)
     }
 
     /// Asks a client whether it is there, unless it was asked.
@@ -354,6 +384,27 @@ impl Rendezvous {
         }
     }
 
+    /// Evicts clients of a sender that waits with this greeting already, or too often.
+    fn make_room_for(&mut self, sender: Sender, greeting: &Greeting, now: Instant) {
+        let of_sender = |(&id, client): (&u64, &Client)| match &client.state {
+            ClientState::Waiting(waiting) => {
+                let theirs = waiting.greeting;
+                let is_own = theirs.sender.is_some_and(|it| it.key == sender.key);
+                is_own.then_some((id, theirs.token == greeting.token))
+            }
+            ClientState::Greeting(..) => None,
+        };
+        let mut waiting: Vec<(u64, bool)> = self.clients.iter().filter_map(of_sender).collect();
+        // The clients are in the order of arrival; those with the same token go first.
+        waiting.sort_by_key(|(_, is_same)| !is_same);
+        let same = waiting.iter().filter(|(_, is_same)| *is_same).count();
+        let most = sender.share(self.limits.waiting);
+        let excess = (waiting.len() + 1).saturating_sub(most).max(same);
+        for (id, _) in waiting.into_iter().take(excess) {
+            self.close(id, Some(Reply::Full), now);
+        }
+    }
+
     /// Evicts clients until one more of this kind has room.
     fn make_room(&mut self, waiting: bool, most: usize, now: Instant) {
         let is_kind = |client: &Client| waiting == matches!(client.state, ClientState::Waiting(_));
@@ -375,6 +426,13 @@ impl Rendezvous {
             let (id, _) = present.remove(index);
             self.close(id, waiting.then_some(Reply::Full), now);
         }
+    }
+}
+
+impl Sender {
+    /// How many of all places it may have, so that a stolen key does not keep all others out.
+    fn share(self, all: usize) -> usize {
+        self.places.min(all.div_ceil(2)).max(1)
     }
 }
 

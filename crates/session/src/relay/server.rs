@@ -1,8 +1,10 @@
 //! The relay's sockets.
 
 use super::copy::{ClientPair, CopyLimits};
+use super::rendezvous::MAX_GREETINGS;
 use super::{Action, GreetingForm, PlainGreeting, Rendezvous, RendezvousLimits, Reply, Token};
 use crate::connection::is_timeout;
+use crate::process::OpenFiles;
 use crate::throttle::{Origin, Throttle};
 use crate::worker::{AgreedPlan, WorkerGreetings};
 use crate::{Fingerprint, Listener, SessionError};
@@ -57,6 +59,16 @@ impl Default for RelayOptions {
     }
 }
 
+impl RelayOptions {
+    /// Files that it may have open at a time.
+    fn files(&self) -> usize {
+        let connected = self.connections.saturating_mul(2);
+        connected
+            .saturating_add(self.waiting)
+            .saturating_add(MAX_GREETINGS)
+    }
+}
+
 /// What happens at a relay. It contains no address of a client and no token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -99,6 +111,8 @@ pub struct Relay {
     clients: HashMap<u64, Client>,
     connections: Vec<Connection>,
     next_number: u64,
+    /// Kept while it listens.
+    _files: OpenFiles,
     /// Dropped connections that were not reported, and since when they are counted.
     dropped: (u64, Instant),
 }
@@ -146,6 +160,7 @@ impl Relay {
             pairs.map(|(host, join)| Token::new(host, join)).collect()
         });
         Ok(Self {
+            _files: OpenFiles::reserve(options.files())?,
             listener: Listener::bind(address)?,
             limits: CopyLimits {
                 idle: options.idle,

@@ -27,7 +27,13 @@ fn limits(waiting: usize, connections: usize) -> RendezvousLimits {
 
 fn greeting(role: Role, number: u8) -> [u8; GREETING] {
     let token = token(number);
-    Greeting { role, token }.encode()
+    let sender = None;
+    Greeting {
+        role,
+        token,
+        sender,
+    }
+    .encode()
 }
 
 /// A client that has greeted, and answered the first ping if `answers`.
@@ -60,6 +66,7 @@ fn greetings_survive_a_round_trip_and_nothing_else_is_accepted() {
         let greeting = Greeting {
             role,
             token: token(7),
+            sender: None,
         };
         let bytes = greeting.encode();
         assert_eq!(Greeting::decode(&bytes), Ok(greeting));

@@ -140,7 +140,7 @@ impl OpenedFor<'_> {
         let pairs = agreed.pairs.len();
         let places = pairs + numbers;
         let known = agreed.known(&journal);
-        let (account, lost) =
+        let (mut account, lost) =
             Account::open(ledger, names.to_vec(), (id, tile), plan_limits, &known)?;
         let halves = spec.engine.has_halves();
         let counted_by_answer = agreed.counted_by_answer();
@@ -152,6 +152,10 @@ impl OpenedFor<'_> {
             };
             let unknown: Vec<usize> = (0..places).filter(unknown).collect();
             journal.mark_sent(&unknown)?;
+        }
+        // Before anything is checked: what was revealed is counted, also if the limits allow nothing more.
+        if !estimate_only {
+            account.catch_up()?;
         }
         // An answer about groups is limited by the disclosure ledger instead, unless it names single scanpaths.
         let learns_pairs = spec.reveal.group_question().is_none();

@@ -21,6 +21,9 @@ pub const MAX_WORKER_KEY_TIME: Duration = Duration::from_secs(31 * 24 * 3600);
 /// How much longer a key may be valid by the clock of the side that checks it, which may be behind.
 const MAX_CLOCK_DIFFERENCE: Duration = Duration::from_secs(24 * 3600);
 
+/// Connections of a worker key beyond one for each of its tiles.
+const SPARE_CONNECTIONS: usize = 4;
+
 /// Consecutive tiles of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TileRange {
@@ -161,6 +164,13 @@ impl WorkerCertificate {
     /// The tiles that it is for.
     pub(crate) fn tiles(&self) -> Option<TileRange> {
         TileRange::new(self.claim.first_tile, self.claim.last_tile).ok()
+    }
+
+    /// How many connections its workers may have: one for each tile, and some that interrupted workers have left.
+    pub(crate) fn places(&self) -> usize {
+        let tiles = self.tiles().map_or(0, |it| it.last() - it.first() + 1);
+        let tiles = usize::try_from(tiles).unwrap_or(usize::MAX);
+        tiles.saturating_add(SPARE_CONNECTIONS)
     }
 
     /// When it expires. A time that the clock cannot represent is no time at which it is valid.

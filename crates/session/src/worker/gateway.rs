@@ -12,6 +12,9 @@
 //! gateway sees what a relay sees, and the agreement and the public keys in the greetings. So does who listens on the way to it:
 //! greetings are not encrypted.
 //!
+//! A key has one waiting connection for each tile, the newest; and as many connections as tiles and a few more, but never more than half
+//! of all.
+//!
 //! A greeting has a random number, is signed with the worker's key and the time, and is accepted once: somebody who has seen it
 //! cannot use it. Its signatures are checked only after the throttle has admitted the connection, and only when its size is plausible.
 
@@ -20,7 +23,7 @@ use super::plan::AgreedPlan;
 use crate::digests::nonce;
 use crate::error::InternalError;
 use crate::identity::{PublicKey, hex};
-use crate::relay::{BadGreeting, Greeting, GreetingForm, Token};
+use crate::relay::{BadGreeting, Greeting, GreetingForm, Sender, Token};
 use crate::{Fingerprint, Identity, SessionError, date};
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
@@ -148,7 +151,15 @@ impl WorkerGreetings {
             return None;
         }
         let token = token(&self.agreement, claim.tile);
-        Some(Greeting { role, token })
+        let sender = Some(Sender {
+            key: worker.fingerprint(),
+            places: certificate.places(),
+        });
+        Some(Greeting {
+            role,
+            token,
+            sender,
+        })
     }
 }
 

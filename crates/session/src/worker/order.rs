@@ -125,7 +125,10 @@ impl WorkOrder {
         let mut file = state_dir::private_file()
             .create_new(true)
             .open(path)
-            .map_err(failed)?;
+            .map_err(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists => SessionError::file(path, FileProblem::Exists),
+                _ => failed(error),
+            })?;
         file.write_all(&text)
             .and_then(|()| file.sync_all())
             .map_err(failed)
@@ -219,7 +222,7 @@ impl WorkOrder {
         let gate = self.gate(tile);
         let shake = |socket| shake_hands(socket, self.role(), &self.key, &gate, timeouts);
         let greeting = || gateway::greeting(&self.key, &self.certificate, &self.plan, tile);
-        crate::relay::meet(is_stopped, address, &greeting, timeouts, &shake)
+        crate::relay::meet(is_stopped, (address, true), &greeting, timeouts, &shake)
     }
 
     pub(super) fn gate(&self, tile: Tile) -> WorkerGate {

@@ -1,9 +1,9 @@
 //! What two institutions have agreed on for their workers, as each keeps it.
 
-use crate::error::{FileProblem, InternalError, SessionError};
+use crate::error::{FileProblem, InternalError, Misbehaviour, SessionError};
 use crate::identity::{hex, unhex};
 use crate::roster::{self, Parties, Roster};
-use crate::scanpath_limit::Limits;
+use crate::scanpath_limit::{Limits, ScanpathLimit};
 use crate::session::AgreedSession;
 use crate::state_dir::{self, create_private_dir};
 use crate::{Fingerprint, StateDir};
@@ -37,6 +37,9 @@ pub struct AgreedPlan {
     labels: Vec<Label>,
     /// Their letters; empty where the tiles of a work order do not need them.
     pub(super) letters: Vec<Vec<u16>>,
+    /// Whether all tiles are complete, and the letters removed.
+    #[serde(default)]
+    pub(super) is_complete: bool,
     /// Their names in the ledger, and their limits.
     pub(super) names: Vec<String>,
     pub(super) limits: Limits,
@@ -63,6 +66,12 @@ impl AgreedPlan {
     /// What is computed.
     pub fn spec(&self) -> &Spec {
         &self.spec
+    }
+
+    /// The limit per scanpath that this side's user has set, or the default.
+    pub fn limit(&self) -> ScanpathLimit {
+        let chosen = self.limits.chosen.iter().flatten().max();
+        chosen.map_or(ScanpathLimit::Default, |limit| ScanpathLimit::Count(*limit))
     }
 
     /// This side's role.
@@ -101,6 +110,24 @@ impl AgreedPlan {
         }
     }
 
+    /// The id of the agreement.
+    pub(super) fn id(&self) -> Result<[u8; 32], SessionError> {
+        Ok(unhex(&self.agreement).ok_or(Misbehaviour::DifferentAgreement)?)
+    }
+
+    /// The number of pairs of a tile, which are not listed.
+    pub(super) fn pairs_in(&self, tile: Tile) -> u64 {
+        self.blocks_of(tile).pairs()
+    }
+
+    fn blocks_of(&self, tile: Tile) -> PairBlocks {
+        let [host, join] = self
+            .rosters
+            .each_ref()
+            .map(|it| it.lengths().collect::<Vec<_>>());
+        self.blocks().tile([&host, &join], tile)
+    }
+
     pub(super) fn blocks(&self) -> PairBlocks {
         let [host, join] = &self.rosters;
         roster::blocks(self.spec.pairs, host, join, &self.parties())
@@ -108,11 +135,7 @@ impl AgreedPlan {
 
     /// The scanpaths of this side in a tile.
     pub(super) fn own_in(&self, tile: Tile) -> Vec<usize> {
-        let lengths = self
-            .rosters
-            .each_ref()
-            .map(|it| it.lengths().collect::<Vec<_>>());
-        let blocks = self.blocks().tile([&lengths[0], &lengths[1]], tile);
+        let blocks = self.blocks_of(tile);
         match self.role() {
             Role::Host => blocks.rows(),
             Role::Join => blocks.columns(),
@@ -188,6 +211,7 @@ impl AgreedSession {
                 .iter()
                 .map(|entry| entry.scanpath.letters().to_vec())
                 .collect(),
+            is_complete: false,
             names,
             limits,
         };
@@ -199,6 +223,16 @@ impl AgreedSession {
 }
 
 impl StateDir {
+    /// Removes the letters of an agreement, because all of its tiles are complete: no worker needs them.
+    pub(super) fn remove_letters(&self, plan: &AgreedPlan) -> Result<(), SessionError> {
+        let mut plan = plan.clone();
+        plan.letters.iter_mut().for_each(Vec::clear);
+        plan.is_complete = true;
+        let text = serde_json::to_vec(&plan)
+            .map_err(|error| InternalError::Serialise(error.to_string()))?;
+        state_dir::replace(&path(&self.agreements(), &plan.agreement), &text)
+    }
+
     /// Refuses a directory that does not have an agreement on tiles: its ledger is not where the pairs of this agreement are counted.
     pub(super) fn check_agreement(&self, agreement: &str) -> Result<(), SessionError> {
         let path = path(&self.agreements(), agreement);

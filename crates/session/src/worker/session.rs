@@ -16,7 +16,7 @@ use crate::agreement::TILE_FIELD;
 use crate::control::{self, Tag};
 use crate::digests::{nonce, run_tag};
 use crate::engine_decision::EngineReason;
-use crate::error::{Difference, Limit, Misbehaviour, sanitize};
+use crate::error::{Difference, Misbehaviour, UsageError, sanitize};
 use crate::identity::unhex;
 use crate::ledger::LedgerFile;
 use crate::limits::Timeouts;
@@ -93,6 +93,11 @@ impl Session {
         memory: Option<u64>,
     ) -> Result<Agreement, SessionError> {
         let (role, plan) = (self.role, &order.plan);
+        if plan.is_complete {
+            // What is stored can still be had from the coordinator.
+            let complete = Err::<(), _>(UsageError::CompleteAgreement.into());
+            self.or_decline(Tag::Ready, complete)?;
+        }
         if let TileRecords::Shared(state_dir) = &records {
             self.or_decline(Tag::Ready, state_dir.check_agreement(&plan.agreement))?;
         }
@@ -135,10 +140,11 @@ impl Session {
             TileRecords::Coordinated(_) => LedgerFile::at(None),
         };
         let coordinated = matches!(records, TileRecords::Coordinated(_));
-        let prepared = ledger_file.read().and_then(|ledger| {
-            if let Some(reason) = ledger.banned {
-                return Err(Limit::Banned(reason).into());
-            }
+        let id = plan.id()?;
+        let lifted =
+            ledger_file.inspect(|ledger| ledger.check_tile(&id, tile).map(|()| ledger.lifted));
+        let prepared = lifted.and_then(|lifted| {
+            let lifted = lifted?;
             let pairs = plan.pairs_of(tile, memory)?;
             let agreed = pairs.agreed(plan);
             let opened = pairs.opened(plan, &agreed);
@@ -158,7 +164,7 @@ impl Session {
             };
             let max_starts = match coordinated {
                 true => u32::MAX,
-                false => MAX_STARTS.saturating_mul(ledger.lifted.saturating_add(1)),
+                false => MAX_STARTS.saturating_mul(lifted.saturating_add(1)),
             };
             Ok((records, max_starts, pairs))
         });

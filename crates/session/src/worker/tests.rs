@@ -41,9 +41,9 @@ fn spec(engine: Engine) -> Spec {
 }
 
 /// Two institutions with an agreement on tiles.
-struct World {
+pub(super) struct World {
     folders: [TempDir; 2],
-    identities: [Identity; 2],
+    pub(super) identities: [Identity; 2],
 }
 
 fn proposal(side: &str, engine: Engine) -> Proposal {
@@ -65,7 +65,7 @@ fn proposal(side: &str, engine: Engine) -> Proposal {
 }
 
 impl World {
-    fn new(engine: Engine) -> Self {
+    pub(super) fn new(engine: Engine) -> Self {
         let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let identities = [(); 2].map(|()| Identity::ephemeral().unwrap());
         let world = Self {
@@ -80,7 +80,7 @@ impl World {
         world
     }
 
-    fn state_dir(&self, side: usize) -> StateDir {
+    pub(super) fn state_dir(&self, side: usize) -> StateDir {
         StateDir::at(self.folders[side].path())
     }
 
@@ -116,7 +116,7 @@ impl World {
         })
     }
 
-    fn plan(&self, side: usize) -> AgreedPlan {
+    pub(super) fn plan(&self, side: usize) -> AgreedPlan {
         let files = std::fs::read_dir(self.state_dir(side).agreements()).unwrap();
         let name = files.map(|it| it.unwrap().file_name()).next().unwrap();
         self.state_dir(side)
@@ -124,7 +124,7 @@ impl World {
             .unwrap()
     }
 
-    fn order(&self, side: usize, tiles: &str) -> WorkOrder {
+    pub(super) fn order(&self, side: usize, tiles: &str) -> WorkOrder {
         let (identity, plan) = (&self.identities[side], self.plan(side));
         WorkOrder::new(identity, &plan, tiles.parse().unwrap(), hour()).unwrap()
     }
@@ -175,7 +175,7 @@ fn hour() -> SystemTime {
     crate::date::now() + Duration::from_secs(3600)
 }
 
-fn tile(index: u32) -> Tile {
+pub(super) fn tile(index: u32) -> Tile {
     Tile::new(index, TILES).unwrap()
 }
 

@@ -2,13 +2,18 @@
 
 use super::plan::AgreedPlan;
 use crate::agreement::Terms;
-use crate::error::{Misbehaviour, SessionError};
-use crate::identity::unhex;
+use crate::error::SessionError;
 use crate::memory;
 use crate::records::AgreedPairs;
 use crate::roster::{self, Roster};
 use crate::session::open_records::{OpenedFor, all_comparisons};
 use veilpath_protocol::{JobSize, PairBlocks, Role, SideSize, Tile};
+
+#[cfg(test)]
+thread_local! {
+    /// How often this thread has listed the pairs of a tile.
+    pub(super) static LISTED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
 
 /// The pairs of a tile.
 #[derive(Debug)]
@@ -34,8 +39,10 @@ impl AgreedPlan {
         tile: Tile,
         memory: Option<u64>,
     ) -> Result<TilePairs, SessionError> {
+        #[cfg(test)]
+        LISTED.with(|listed| listed.set(listed.get() + 1));
         let (role, spec, [host, join]) = (self.role(), &self.spec, &self.rosters);
-        let id = unhex(&self.agreement).ok_or(Misbehaviour::DifferentAgreement)?;
+        let id = self.id()?;
         let blocks = self.blocks();
         let terms = |roster| Terms::new(spec, None, roster, String::new());
         let (of_host, of_join) = (terms(host)?, terms(join)?);

@@ -4,6 +4,7 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
+use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -178,13 +179,25 @@ impl World {
         let name = peer.replace('-', "");
         let path = self.folders[side].path().join(format!("peers/{name}.json"));
         let ledger: serde_json::Value =
-            serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
-        let scanpaths = ledger["scanpaths"].as_object().unwrap();
-        let counts = scanpaths.values().map(|agreements| {
-            let counts = agreements.as_object().unwrap().values();
-            counts.map(|count| count.as_u64().unwrap()).sum()
-        });
-        counts.collect()
+            serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        let mut scanpaths: BTreeMap<String, BTreeMap<String, u64>> =
+            serde_json::from_value(ledger["scanpaths"].clone()).unwrap();
+        // What was counted since is in the log of this snapshot.
+        let log = std::fs::read_to_string(path.with_extension("log")).unwrap_or_default();
+        let mut lines = log.lines();
+        let stamp = ledger["stamp"].as_str().unwrap();
+        if lines.next().is_some_and(|first| first.ends_with(stamp)) {
+            for line in lines {
+                let line: serde_json::Value = serde_json::from_str(line).unwrap();
+                let counts: BTreeMap<String, u64> =
+                    serde_json::from_value(line["counts"].clone()).unwrap();
+                for (name, count) in counts {
+                    let agreement = line["agreement"].as_str().unwrap().to_string();
+                    scanpaths.entry(name).or_default().insert(agreement, count);
+                }
+            }
+        }
+        scanpaths.values().map(|it| it.values().sum()).collect()
     }
 
     /// Breaks the connection again and again, then lets it finish. An undisturbed run takes `total` bytes. Returns both

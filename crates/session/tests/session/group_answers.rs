@@ -372,7 +372,7 @@ fn a_cohort_without_groups_is_refused_before_anything_is_sent() {
     let ended = world.run_through(i64::MAX).0.map(Result::unwrap_err);
     assert!(matches!(
         ended[1],
-        SessionError::Usage(UsageError::NoGroups)
+        SessionError::Usage(UsageError::NoGroups { .. })
     ));
     let mut plain = self::world(Engine::Plain, "groups", 3);
     plain.proposals[0].spec.reveal = Reveal::Group("mean".parse().unwrap());

@@ -1,12 +1,13 @@
 //! One side's options for a session.
 
 use super::SessionControl;
-use crate::LocalCohort;
+use crate::{Error, LocalCohort};
 use std::time::Duration;
 use veilpath_protocol::RiskySetting;
 use veilpath_session::limits::DEFAULT_MEMORY;
 use veilpath_session::{
-    DEFAULT_MINIMUM_GROUP, DisclosureLimits, HostKey, Identity, Policy, ScanpathLimit, StateDir,
+    DEFAULT_MINIMUM_GROUP, DisclosureLimits, HostKey, Identity, LEAST_GROUP, Policy, ScanpathLimit,
+    StateDir,
 };
 
 /// One side's options for a session.
@@ -73,6 +74,19 @@ impl SessionOptions {
             via_relay: false,
             idle_timeout: Duration::from_secs(60),
             wait: Duration::from_secs(10),
+        }
+    }
+
+    /// Refuses a minimum of participants with which an answer about a group would be one about a person.
+    pub(super) fn refuse_small_groups(&self) -> Result<(), Error> {
+        match self.minimum_group < LEAST_GROUP {
+            true => Err(Error::PlanField {
+                field: "minimum_group",
+                problem: format!(
+                    "an answer about a group needs at least {LEAST_GROUP} participants"
+                ),
+            }),
+            false => Ok(()),
         }
     }
 

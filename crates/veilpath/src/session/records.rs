@@ -16,6 +16,7 @@ pub fn write_known_peers(peers: &[KnownPeer], out: &mut dyn Write) -> io::Result
             peer.scanpaths.to_string(),
             peer.comparisons.to_string(),
             peer.banned.map(|it| it.to_string()).unwrap_or_default(),
+            peer.stopped_tiles.to_string(),
         ]
     });
     let columns = [
@@ -23,6 +24,7 @@ pub fn write_known_peers(peers: &[KnownPeer], out: &mut dyn Write) -> io::Result
         "scanpaths",
         "max_comparisons_per_scanpath",
         "banned",
+        "stopped_tiles",
     ];
     csv::write_table(columns, rows, out)
 }

@@ -18,7 +18,7 @@ fn prepare(side: &Institution, cohort: PathBuf, name: &str) {
         .wait_for("document.getElementById('own-fingerprint')");
     assert_eq!(side.browser.texts("#identity .words-list li").len(), 16);
     side.set("own-name", name);
-    side.set("minimum-group", "2");
+    side.set("minimum-group", "3");
 }
 
 /// Gives a side the other's invitation or answer, as a file.

@@ -1,21 +1,25 @@
 //! A worker's connection to its coordinator.
 
+use super::super::certificate::WorkerCertificate;
 use super::super::order::WorkOrder;
 use super::super::tile::TilePairs;
-use super::{BATCH_BYTES, Order, Refusal, TileState, problem_error, timeouts};
+use super::{BATCH_BYTES, Order, Refusal, Report, TileState, problem_error, timeouts};
 use crate::agreement;
 use crate::connect::{connect_until, join_on};
 use crate::control::{self, Tag};
 use crate::error::{BanReason, CoordinatorProblem, SessionError};
 use crate::journal::Journal;
 use crate::outcome;
-use crate::{CompletedSession, LimitSummary, SecureChannel};
+use crate::{CompletedSession, Fingerprint, Identity, LimitSummary, SecureChannel};
 use std::net::TcpStream;
 use std::time::Duration;
 use veilpath_protocol::{Cost, Misbehaviour, Outcome, PlanTile, ProtocolError, Tile};
 
 /// How long the coordinator may take to store something while it is alive: many workers may wait for one ledger.
 const STALL_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// How long a worker tries to report what it has seen.
+const REPORT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A tile that the coordinator has given to this worker.
 #[derive(Debug)]
@@ -32,6 +36,38 @@ pub(crate) struct CoordinatorLink {
     channel: SecureChannel,
     /// Records that need not be stored at once.
     unsent: Vec<u8>,
+    place: CoordinatorPlace,
+    tile: u32,
+}
+
+/// Where the coordinator is, and how to get in.
+#[derive(Clone, Debug)]
+struct CoordinatorPlace {
+    address: String,
+    institution: Fingerprint,
+    key: Identity,
+    certificate: WorkerCertificate,
+}
+
+impl CoordinatorPlace {
+    /// Tries until it works or the time is over.
+    fn connect_until<T>(
+        &self,
+        time: Duration,
+        is_stopped: &dyn Fn() -> bool,
+        ask: &dyn Fn(SecureChannel) -> Result<T, SessionError>,
+    ) -> Result<T, SessionError> {
+        let ask = |socket| self.enter(socket).and_then(ask).map_err(lost);
+        connect_until(is_stopped, &self.address, &timeouts(time), &ask)
+    }
+
+    fn enter(&self, socket: TcpStream) -> Result<SecureChannel, SessionError> {
+        let timeouts = timeouts(Duration::ZERO);
+        let mut channel = join_on(socket, &self.key, self.institution, &timeouts)?;
+        self.certificate.present(&mut channel)?;
+        agreement::exchange_versions(&mut channel)?;
+        Ok(channel)
+    }
 }
 
 impl WorkOrder {
@@ -44,15 +80,21 @@ impl WorkOrder {
         wait: Duration,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<CoordinatedTile, SessionError> {
-        let ask = |socket| self.ask(socket, tile).map_err(lost);
-        connect_until(is_stopped, address, &timeouts(wait), &ask)
+        let place = CoordinatorPlace {
+            address: address.to_string(),
+            institution: self.plan.institution(),
+            key: self.key.clone(),
+            certificate: self.certificate.clone(),
+        };
+        place.connect_until(wait, is_stopped, &|channel| self.ask(channel, &place, tile))
     }
 
-    fn ask(&self, socket: TcpStream, tile: Tile) -> Result<CoordinatedTile, SessionError> {
-        let institution = self.plan.institution();
-        let mut channel = join_on(socket, &self.key, institution, &timeouts(Duration::ZERO))?;
-        self.certificate.present(&mut channel)?;
-        agreement::exchange_versions(&mut channel)?;
+    fn ask(
+        &self,
+        mut channel: SecureChannel,
+        place: &CoordinatorPlace,
+        tile: Tile,
+    ) -> Result<CoordinatedTile, SessionError> {
         let order = Order { tile: tile.index() };
         control::send(&mut channel, Tag::Order, &order)?;
         let state: TileState = control::decode(Tag::Tile, &answer(&mut channel, Tag::Tile)?)?;
@@ -71,6 +113,8 @@ impl WorkOrder {
         journal.keep_with(CoordinatorLink {
             channel,
             unsent: Vec::new(),
+            place: place.clone(),
+            tile: tile.index(),
         });
         Ok(CoordinatedTile {
             journal,
@@ -169,12 +213,17 @@ impl CoordinatorLink {
         Ok(())
     }
 
-    /// Has the other side banned.
-    pub(crate) fn ban(&mut self, reason: BanReason) -> Result<(), SessionError> {
-        control::send(&mut self.channel, Tag::Ban, &reason).map_err(lost)?;
-        answer(&mut self.channel, Tag::Stored)
-            .map_err(lost)
-            .map(|_| ())
+    /// Reports that the other side was caught cheating, on a new connection, and tries again while the coordinator cannot be reached.
+    pub(crate) fn report(&self, reason: BanReason) -> Result<(), SessionError> {
+        let report = Report {
+            tile: self.tile,
+            reason,
+        };
+        self.place
+            .connect_until(REPORT_TIMEOUT, &|| false, &|mut channel| {
+                control::send(&mut channel, Tag::Report, &report)?;
+                answer(&mut channel, Tag::Stored).map(|_| ())
+            })
     }
 
     fn send(&mut self, tag: Tag, bytes: &[u8]) -> Result<(), SessionError> {

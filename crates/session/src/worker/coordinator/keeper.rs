@@ -2,9 +2,9 @@
 
 use super::super::plan::AgreedPlan;
 use super::super::tile::TilePairs;
-use super::rules::Rules;
+use super::rules::{Rules, max_records};
 use crate::StateDir;
-use crate::error::{BanReason, Limit, SessionError};
+use crate::error::{Limit, SessionError};
 use crate::journal::record::AnswerParts;
 use crate::ledger::LedgerFile;
 use crate::records::{MAX_STARTS, RecordStores};
@@ -19,6 +19,7 @@ pub(crate) struct TileKeeper<'a> {
     pub(super) records: OpenRecords,
     ledger: LedgerFile,
     max_starts: u32,
+    max_records: u64,
     /// The answer whose numbers are being received.
     parts: AnswerParts,
 }
@@ -29,18 +30,17 @@ impl<'a> TileKeeper<'a> {
         plan: &'a AgreedPlan,
         pairs: TilePairs,
         state_dir: &StateDir,
+        ledger: &LedgerFile,
     ) -> Result<Self, SessionError> {
-        let ledger = LedgerFile::of(Some(&state_dir.ledgers()), plan.peer());
-        let known = ledger.read()?;
-        if let Some(reason) = known.banned {
-            return Err(Limit::Banned(reason).into());
-        }
+        let lifted = ledger.inspect(|known| {
+            known.check_tile(&pairs.id, pairs.tile)?;
+            Ok::<_, SessionError>(known.lifted)
+        })??;
         let agreed = pairs.agreed(plan);
         let opened = pairs.opened(plan, &agreed);
         let mut journal = opened.journal(Some(&state_dir.journals()))?;
         journal.create()?;
-        let mut records = opened.records(journal, ledger.clone())?;
-        records.account.catch_up()?;
+        let records = opened.records(journal, ledger.clone())?;
         let role = plan.role();
         if plan.spec.reveal_to.includes(role) {
             records.journal.describe(|id| {
@@ -50,10 +50,11 @@ impl<'a> TileKeeper<'a> {
         }
         Ok(Self {
             plan,
-            max_starts: MAX_STARTS.saturating_mul(known.lifted.saturating_add(1)),
+            max_starts: MAX_STARTS.saturating_mul(lifted.saturating_add(1)),
+            max_records: max_records(pairs.pairs.len(), lifted),
             pairs,
             records,
-            ledger,
+            ledger: ledger.clone(),
             parts: AnswerParts::default(),
         })
     }
@@ -65,6 +66,7 @@ impl<'a> TileKeeper<'a> {
             journal: self.pairs.opened(self.plan, &agreed).journal_id(),
             agreed,
             max_starts: self.max_starts,
+            max_records: self.max_records,
             parts: &mut self.parts,
         };
         let mut books = RecordStores {
@@ -75,20 +77,15 @@ impl<'a> TileKeeper<'a> {
         let stored = rules.store(&mut books, bytes);
         if matches!(
             stored,
-            Err(SessionError::Limit(Limit::TooManyStarts { .. }))
-        ) {
+            Err(SessionError::Limit(
+                Limit::TooManyStarts { .. } | Limit::TooManyRecords { .. }
+            ))
+        ) && !self.ledger.exists()
+        {
             // Only a peer that has a ledger can be let in again.
             self.ledger.update(|_| Ok(()))?;
         }
         stored
-    }
-
-    /// Bans the other side.
-    pub(super) fn ban(&self, reason: BanReason) -> Result<(), SessionError> {
-        self.ledger.update(|ledger| {
-            ledger.banned.get_or_insert(reason);
-            Ok(())
-        })
     }
 
     /// Whether both sides have everything.

@@ -7,10 +7,14 @@
 //!  │◀──────────────────────── Tile, Records … │   what is stored of it; the tile belongs to this connection now
 //!  │── Records ─────────────────────────────▶│   pairs that start, halves of outputs, halves that are about to be sent, answers
 //!  │◀─────────────────────────────── Stored ──│   it is on disk, and counted
-//!  │── Ban ─────────────────────────────────▶│   the other side was caught cheating
 //! ```
 //!
-//! In place of Tile or Stored comes Refused, with a reason, and the connection ends.
+//! In place of Tile or Stored comes Refused, with a reason, and the connection ends. In place of Order a worker may send Report: the other
+//! side was caught cheating in its tile. It is answered by Stored, and the connection ends.
+//!
+//! **Reports.** A report stops its tile: nothing of it is computed until this side's user says so, who is told by an event and decides
+//! whether to ban the other side. A worker cannot ban it, because a stolen key could do that, too. A report needs no lease, and so does not
+//! depend on a connection that may just have been lost.
 //!
 //! **One set of rules.** The coordinator has the journal of the tile and the ledger. It opens them, and treats every record, as a
 //! session of its own would ([`RecordStores`](crate::records::RecordStores)). A worker's journal is a copy in memory, and every record goes to the coordinator before the message that it is about goes to the
@@ -26,9 +30,11 @@
 //! keep-alive, has arrived for [`IDLE_TIMEOUT`]. The lock of the journal keeps other processes out.
 //!
 //! **The end of a tile.** A worker stores all answers before it says that it has them (Finished), and the record Complete after the
-//! other side has said the same. A worker that finds everything stored needs no session: the other side's worker may be gone.
+//! other side has said the same. A worker that finds everything stored needs no session: the other side's worker may be gone. When
+//! all tiles are complete, the letters that were kept for work orders are removed.
 
 mod client;
+mod completion;
 mod keeper;
 mod rules;
 mod server;
@@ -43,8 +49,8 @@ pub use server::{Coordinator, CoordinatorEvent, CoordinatorOptions};
 
 use crate::LimitSummary;
 use crate::error::{
-    CoordinatorProblem, FileProblem, InternalError, Limit, NetworkError, SessionError, UsageError,
-    WorkerKeyProblem,
+    BanReason, CoordinatorProblem, FileProblem, InternalError, Limit, NetworkError, SessionError,
+    UsageError, WorkerKeyProblem,
 };
 use crate::journal::record::RECORD;
 use crate::limits::Timeouts;
@@ -62,6 +68,14 @@ const BATCH_BYTES: usize = RECORD << 14;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Order {
     tile: u32,
+}
+
+/// What a worker says when it has caught the other side.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Report {
+    tile: u32,
+    reason: BanReason,
 }
 
 /// What the coordinator knows of the tile.

@@ -1,10 +1,30 @@
 //! What a worker may add to the records of its tile.
+//!
+//! A worker's key may be stolen, so what it adds is bounded: a pair has a half for each start, an answer or a rejection once, and the tile
+//! is complete once. What is there already is not stored again. All records together are at most [`max_records`].
 
-use crate::error::{InternalError, SessionError, UsageError};
+use crate::error::{InternalError, Limit, SessionError, UsageError};
 use crate::journal::record::{AddedPart, AnswerParts, RECORD, Record};
+use crate::journal::{Half, runs};
 use crate::records::{AgreedPairs, RecordStores, check_revealed};
 use std::collections::BTreeSet;
+use veilpath_metrics::MAX_OUTPUTS;
 use veilpath_protocol::Answer;
+
+/// Records of a tile besides those of its pairs: a pair may be started many times.
+const SPARE_RECORDS: u64 = 4096;
+
+/// Records of a pair besides its answer. Connections that break often leave a few more than the three that it needs.
+const RECORDS_PER_PAIR: u64 = 16;
+
+/// How many records a tile may have, if its user has let the other side in again so often.
+pub(super) fn max_records(pairs: usize, lifted: u32) -> u64 {
+    let per_pair = RECORDS_PER_PAIR + MAX_OUTPUTS as u64;
+    let records = (pairs as u64).saturating_mul(per_pair);
+    records
+        .saturating_add(SPARE_RECORDS)
+        .saturating_mul(u64::from(lifted).saturating_add(1))
+}
 
 /// The rules of one tile.
 pub(crate) struct Rules<'a> {
@@ -12,6 +32,8 @@ pub(crate) struct Rules<'a> {
     /// The id of the tile's journal.
     pub(crate) journal: [u8; 32],
     pub(crate) max_starts: u32,
+    /// How many records the journal may have.
+    pub(crate) max_records: u64,
     /// The answer whose numbers are being received.
     pub(crate) parts: &'a mut AnswerParts,
 }
@@ -29,6 +51,17 @@ enum Group {
     Other(Record),
 }
 
+impl Group {
+    /// How many records it is at most.
+    fn records(&self) -> u64 {
+        match self {
+            Group::Started(pairs) | Group::Sent(pairs) => runs(pairs).count() as u64,
+            Group::Halves { pairs, .. } => pairs.len() as u64,
+            Group::Other(_) => 1,
+        }
+    }
+}
+
 impl Rules<'_> {
     /// Stores and counts records of a worker, durably, up to the first that it may not add.
     pub(crate) fn store(
@@ -37,6 +70,11 @@ impl Rules<'_> {
         bytes: &[u8],
     ) -> Result<(), SessionError> {
         for group in self.groups(bytes)? {
+            let more = group.records();
+            if books.journal.records().saturating_add(more) > self.max_records {
+                let records = self.max_records;
+                return Err(Limit::TooManyRecords { records }.into());
+            }
             self.store_group(books, group)?;
         }
         books.journal.finish()
@@ -84,11 +122,11 @@ impl Rules<'_> {
         }
         // A pair that is named twice would count twice.
         let named_once = |group: &Group| match group {
-            Group::Started(pairs) | Group::Sent(pairs) => {
+            Group::Started(pairs) | Group::Sent(pairs) | Group::Halves { pairs, .. } => {
                 let different: BTreeSet<usize> = pairs.iter().copied().collect();
                 !pairs.is_empty() && different.len() == pairs.len()
             }
-            _ => true,
+            Group::Other(_) => true,
         };
         match groups.iter().all(named_once) {
             true => Ok(groups),
@@ -102,19 +140,22 @@ impl Rules<'_> {
         group: Group,
     ) -> Result<(), SessionError> {
         let agreed = &self.agreed;
+        // A tile that is complete stays as it is.
+        let is_sent = |pair: &usize| books.journal.is_sent(*pair);
+        let is_new = match &group {
+            Group::Started(pairs) | Group::Halves { pairs, .. } => !pairs.iter().any(is_sent),
+            Group::Sent(pairs) => !pairs.iter().all(is_sent),
+            Group::Other(Record::Engine(_)) => books.journal.engine().is_none(),
+            Group::Other(Record::Rejected(pair)) => !books.journal.is_rejected(*pair),
+            Group::Other(_) => false,
+        };
+        if is_new && books.journal.is_complete() {
+            return Err(UsageError::RecordRefused.into());
+        }
         match group {
             Group::Started(pairs) => books.start(agreed, self.max_starts, &pairs),
             Group::Sent(pairs) => books.release(agreed, &pairs),
-            Group::Halves { run, pairs, halves } => {
-                // The other side may have the half that would be replaced.
-                if pairs.iter().any(|&pair| books.journal.is_sent(pair)) {
-                    return Err(InternalError::ComparedAgain.into());
-                }
-                if pairs.iter().any(|&pair| books.journal.starts(pair) == 0) {
-                    return Err(UsageError::RecordRefused.into());
-                }
-                books.journal.keep_halves(&pairs, &halves, run)
-            }
+            Group::Halves { run, pairs, halves } => store_halves(books, run, &pairs, &halves),
             Group::Other(Record::Answer(pair, answer)) => store_answer(books, agreed, pair, answer),
             Group::Other(Record::Part(part)) => match self.parts.add(part) {
                 AddedPart::Incomplete => Ok(()),
@@ -122,6 +163,12 @@ impl Rules<'_> {
                 AddedPart::OutOfOrder => Err(UsageError::RecordRefused.into()),
             },
             Group::Other(Record::Rejected(pair)) => {
+                if books.journal.is_rejected(pair) {
+                    return Ok(());
+                }
+                if !agreed.spec.reveal_to.includes(agreed.role) || books.journal.is_answered(pair) {
+                    return Err(UsageError::RecordRefused.into());
+                }
                 books.journal.reject(pair);
                 Ok(())
             }
@@ -129,11 +176,37 @@ impl Rules<'_> {
                 Some(known) if known != decision => Err(UsageError::RecordRefused.into()),
                 _ => books.journal.store_engine(decision),
             },
+            Group::Other(Record::Complete) if books.journal.is_complete() => Ok(()),
             Group::Other(Record::Complete) if agreed.has_everything(books.journal) => {
                 books.journal.mark_complete()
             }
             Group::Other(_) => Err(UsageError::RecordRefused.into()),
         }
+    }
+}
+
+fn store_halves(
+    books: &mut RecordStores<'_>,
+    run: u64,
+    pairs: &[usize],
+    halves: &[u64],
+) -> Result<(), SessionError> {
+    // The other side may have the half that would be replaced.
+    if pairs.iter().any(|&pair| books.journal.is_sent(pair)) {
+        return Err(InternalError::ComparedAgain.into());
+    }
+    let both = pairs.iter().copied().zip(halves.iter().copied());
+    let is_new = |&(pair, half): &(usize, u64)| {
+        let known = books.journal.half(pair);
+        known != Some(Half { half, run })
+    };
+    let (pairs, halves): (Vec<usize>, Vec<u64>) = both.filter(is_new).unzip();
+    if !pairs.iter().all(|&pair| books.journal.expects_half(pair)) {
+        return Err(UsageError::RecordRefused.into());
+    }
+    match pairs.is_empty() {
+        true => Ok(()),
+        false => books.journal.keep_halves(&pairs, &halves, run),
     }
 }
 

@@ -3,8 +3,11 @@
 use super::super::certificate::WorkerCertificate;
 use super::super::gate::WorkerGate;
 use super::super::plan::AgreedPlan;
+use super::completion::CompleteTiles;
 use super::keeper::TileKeeper;
-use super::{BATCH_BYTES, IDLE_TIMEOUT, Order, Refusal, TileState, problem_error, timeouts};
+use super::{
+    BATCH_BYTES, IDLE_TIMEOUT, Order, Refusal, Report, TileState, problem_error, timeouts,
+};
 use crate::acceptor::{Acceptor, Incoming};
 use crate::agreement;
 use crate::connection::{ConnectionMonitor, POLL_INTERVAL};
@@ -12,9 +15,14 @@ use crate::control::{self, Tag};
 use crate::error::{
     BanReason, CoordinatorProblem, Misbehaviour, NetworkError, UsageError, WorkerKeyProblem,
 };
+use crate::ledger::LedgerFile;
 use crate::limits::DEFAULT_MEMORY;
 use crate::memory::BYTES_PER_PAIR;
-use crate::{Identity, Listener, MAX_WORKER_KEY_TIME, SecureChannel, SessionError, StateDir, date};
+use crate::process::OpenFiles;
+use crate::{
+    Fingerprint, Identity, Listener, MAX_WORKER_KEY_TIME, SecureChannel, SessionError, StateDir,
+    date,
+};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +30,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
-use veilpath_protocol::Role;
+use veilpath_protocol::{Role, Tile};
 
 /// A coordinator's limits.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +48,27 @@ impl Default for CoordinatorOptions {
             workers: 256,
             memory: 4 * DEFAULT_MEMORY,
         }
+    }
+}
+
+/// Connections beyond those of the workers: they wait for their refusal, or report something.
+const SPARE_CONNECTIONS: usize = 64;
+
+/// Open files of a connection.
+const FILES_PER_CONNECTION: usize = 3;
+
+impl CoordinatorOptions {
+    /// Connections at a time.
+    fn connections(&self) -> usize {
+        self.workers.saturating_add(SPARE_CONNECTIONS)
+    }
+
+    /// Files that it may have open at a time: connections, a journal for each worker, and handshakes.
+    fn files(&self) -> usize {
+        let connections = self.connections() + crate::acceptor::MAX_HANDSHAKES;
+        connections
+            .saturating_mul(FILES_PER_CONNECTION)
+            .saturating_add(self.workers)
     }
 }
 
@@ -69,6 +98,15 @@ pub enum CoordinatorEvent {
         /// Why, in words.
         reason: String,
     },
+    /// A worker has caught the other side cheating, and the tile is stopped.
+    Reported {
+        /// The tile.
+        tile: u32,
+        /// What the worker said.
+        reason: BanReason,
+        /// The other side.
+        peer: Fingerprint,
+    },
     /// The tile is free again.
     Ended {
         /// The tile.
@@ -76,6 +114,8 @@ pub enum CoordinatorEvent {
         /// Whether both sides have everything of it.
         complete: bool,
     },
+    /// All tiles are complete, and the letters that were kept for their workers are removed.
+    AllComplete,
 }
 
 /// A coordinator that listens.
@@ -84,8 +124,18 @@ pub struct Coordinator {
     acceptor: Acceptor,
     address: SocketAddr,
     shared: Arc<Shared>,
-    workers: Vec<(ConnectionMonitor, JoinHandle<()>)>,
+    workers: Vec<ConnectedWorker>,
+    /// Kept while it listens.
+    _files: OpenFiles,
     events: (Sender<CoordinatorEvent>, Receiver<CoordinatorEvent>),
+}
+
+/// A worker that is connected.
+#[derive(Debug)]
+struct ConnectedWorker {
+    key: Fingerprint,
+    monitor: ConnectionMonitor,
+    thread: JoinHandle<()>,
 }
 
 /// What the threads share.
@@ -93,9 +143,20 @@ pub struct Coordinator {
 struct Shared {
     plan: AgreedPlan,
     state_dir: StateDir,
+    /// One for all tiles, so that only what other processes have changed is read again.
+    ledger: LedgerFile,
     options: CoordinatorOptions,
-    /// The tiles that workers have, and the pairs of each.
-    leases: Mutex<BTreeMap<u32, u64>>,
+    complete: CompleteTiles,
+    /// The tiles that workers have.
+    leases: Mutex<BTreeMap<u32, Leased>>,
+}
+
+/// Who has a tile.
+#[derive(Clone, Copy, Debug)]
+struct Leased {
+    key: Fingerprint,
+    /// Zero until they are counted.
+    pairs: u64,
 }
 
 impl Coordinator {
@@ -111,6 +172,7 @@ impl Coordinator {
             return Err(UsageError::WorkerKey(WorkerKeyProblem::OtherInstitution).into());
         }
         state_dir.prepare()?;
+        let files = OpenFiles::reserve(options.files())?;
         let gate = WorkerGate {
             role: Role::Host,
             institution: plan.institution(),
@@ -123,12 +185,15 @@ impl Coordinator {
             address: listener.address(),
             acceptor: Acceptor::for_workers(listener, identity, gate, &timeouts(IDLE_TIMEOUT)),
             shared: Arc::new(Shared {
+                ledger: LedgerFile::of(Some(&state_dir.ledgers()), plan.peer()),
                 plan,
                 state_dir,
                 options,
+                complete: CompleteTiles::default(),
                 leases: Mutex::default(),
             }),
             workers: Vec::new(),
+            _files: files,
             events: channel(),
         })
     }
@@ -145,37 +210,45 @@ impl Coordinator {
         });
         while !stop.load(Ordering::Relaxed) {
             match self.acceptor.next(Instant::now() + POLL_INTERVAL) {
-                Some(Incoming::Peer(_, channel)) => self.start(*channel),
+                Some(Incoming::Peer(key, channel)) => self.start(key, *channel),
                 Some(Incoming::Rejected(error)) => on_event(CoordinatorEvent::Rejected {
                     reason: error.to_string(),
                 }),
                 None => {}
             }
             self.events.1.try_iter().for_each(&mut *on_event);
-            self.workers.retain(|(_, thread)| !thread.is_finished());
+            self.workers.retain(|worker| !worker.thread.is_finished());
         }
-        for (monitor, _) in &self.workers {
-            monitor.stop(NetworkError::Stopped);
+        for worker in &self.workers {
+            worker.monitor.stop(NetworkError::Stopped);
         }
-        for (_, thread) in self.workers.drain(..) {
-            let _ = thread.join();
+        for worker in self.workers.drain(..) {
+            let _ = worker.thread.join();
         }
         self.events.1.try_iter().for_each(on_event);
     }
 
     /// Serves an authenticated worker on a thread of its own.
-    fn start(&mut self, channel: SecureChannel) {
+    fn start(&mut self, key: Fingerprint, channel: SecureChannel) {
         let connection = channel.connection();
         let monitor = channel.monitor();
-        // As many again may wait for their refusal.
-        let is_full = self.workers.len() >= 2 * self.shared.options.workers;
+        let of_key = self.workers.iter().filter(|worker| worker.key == key);
+        let most = self.shared.options.connections();
+        // A stolen key does not keep all others out.
+        let places = channel.certificate().map_or(0, |it| it.places());
+        let share = places.min(most.div_ceil(2));
+        let is_full = self.workers.len() >= most || of_key.count() >= share;
         let (Ok(monitor), false) = (monitor, is_full) else {
             return connection.shutdown();
         };
         let (shared, events) = (Arc::clone(&self.shared), self.events.0.clone());
         let serve = move || shared.serve(channel, &events);
         if let Ok(thread) = std::thread::Builder::new().spawn(serve) {
-            self.workers.push((monitor, thread));
+            self.workers.push(ConnectedWorker {
+                key,
+                monitor,
+                thread,
+            });
         }
     }
 }
@@ -193,7 +266,7 @@ impl Drop for Lease<'_> {
 }
 
 impl Shared {
-    fn leases(&self) -> MutexGuard<'_, BTreeMap<u32, u64>> {
+    fn leases(&self) -> MutexGuard<'_, BTreeMap<u32, Leased>> {
         self.leases.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -218,58 +291,111 @@ impl Shared {
         events: &Sender<CoordinatorEvent>,
     ) -> Result<(), SessionError> {
         agreement::exchange_versions(channel)?;
-        let Order { tile } = control::receive(channel, Tag::Order)?;
+        let (tag, bytes) = control::receive_one_of(channel, &[Tag::Order, Tag::Report])?;
+        let (tile, report) = match tag {
+            Tag::Report => {
+                let Report { tile, reason } = control::decode(tag, &bytes)?;
+                (tile, Some(reason))
+            }
+            _ => (control::decode::<Order>(tag, &bytes)?.tile, None),
+        };
         *named = Some(tile);
         let certificate = channel.certificate().cloned();
         let certificate = certificate.ok_or(Misbehaviour::NoKey)?;
-        self.check(channel, &certificate, tile)?;
-        let (_lease, mut keeper) = self.open(tile)?;
+        let key = self.check(channel, &certificate, tile)?;
+        if let Some(reason) = report {
+            self.stop_tile(tile, reason, events)?;
+            return control::send_bytes(channel, Tag::Stored, &[]);
+        }
+        let (_lease, mut keeper) = self.open(tile, key)?;
         let _ = events.send(CoordinatorEvent::Started { tile });
         let served = self.follow(channel, &certificate, tile, &mut keeper);
         let complete = keeper.is_complete();
         let _ = events.send(CoordinatorEvent::Ended { tile, complete });
+        if complete && self.complete.add(tile, &self.plan, &self.state_dir)? {
+            self.state_dir.remove_letters(&self.plan)?;
+            let _ = events.send(CoordinatorEvent::AllComplete);
+        }
         served
     }
 
-    /// Whether the worker's key is for this tile, now.
+    /// Stops a tile until this side's user decides. Told once, however often it is reported.
+    fn stop_tile(
+        &self,
+        tile: u32,
+        reason: BanReason,
+        events: &Sender<CoordinatorEvent>,
+    ) -> Result<(), SessionError> {
+        let (id, of_plan) = (self.plan.id()?, self.tile(tile)?);
+        if self.ledger.inspect(|it| it.report(&id, of_plan))?.is_some() {
+            return Ok(());
+        }
+        self.ledger.update(|ledger| {
+            ledger.set_report(&id, of_plan, reason);
+            Ok(())
+        })?;
+        let peer = self.plan.peer();
+        let _ = events.send(CoordinatorEvent::Reported { tile, reason, peer });
+        Ok(())
+    }
+
+    fn tile(&self, index: u32) -> Result<Tile, SessionError> {
+        let tile = self.plan.tile(index);
+        Ok(tile.ok_or(UsageError::WorkerKey(WorkerKeyProblem::OtherTile))?)
+    }
+
+    /// Whether the worker's key is for this tile, now; returns the key.
     fn check(
         &self,
         channel: &SecureChannel,
         certificate: &WorkerCertificate,
         tile: u32,
-    ) -> Result<(), SessionError> {
+    ) -> Result<Fingerprint, SessionError> {
         let key = channel.connection().peer_key().ok_or(Misbehaviour::NoKey)?;
         let (institution, agreement) = (self.plan.institution(), self.plan.agreement());
         let checked = certificate.check(institution, key, agreement, Some(tile), date::now());
         checked.map_err(UsageError::WorkerKey)?;
-        Ok(())
+        Ok(key.fingerprint())
     }
 
-    /// Leases a tile, and opens its records.
-    fn open(&self, index: u32) -> Result<(Lease<'_>, TileKeeper<'_>), SessionError> {
-        let tile = self.plan.tile(index);
-        let tile = tile.ok_or(UsageError::WorkerKey(WorkerKeyProblem::OtherTile))?;
-        let pairs = self.plan.pairs_of(tile, None)?;
-        let lease = {
+    /// Leases a tile, and opens its records. Memory is used only for a tile that is leased.
+    fn open(
+        &self,
+        index: u32,
+        key: Fingerprint,
+    ) -> Result<(Lease<'_>, TileKeeper<'_>), SessionError> {
+        let tile = self.tile(index)?;
+        let lease = self.lease(index, key)?;
+        let own = self.plan.pairs_in(tile);
+        {
             let mut leases = self.leases();
-            if leases.contains_key(&index) {
-                return Err(problem_error(CoordinatorProblem::TileInUse));
-            }
-            let own = pairs.pairs.len() as u64;
-            let all = leases.values().fold(own, |sum, it| sum.saturating_add(*it));
-            let fits = all.saturating_mul(BYTES_PER_PAIR) <= self.options.memory;
+            let others = leases.values().map(|it| it.pairs);
+            let others = others.fold(0, u64::saturating_add);
+            let bytes = others.saturating_add(own).saturating_mul(BYTES_PER_PAIR);
             // One tile is served in any case: more memory would not come.
-            if leases.len() >= self.options.workers || !fits && !leases.is_empty() {
+            if others > 0 && bytes > self.options.memory {
                 return Err(problem_error(CoordinatorProblem::Full));
             }
-            leases.insert(index, own);
-            Lease {
-                shared: self,
-                tile: index,
-            }
-        };
-        let keeper = TileKeeper::open(&self.plan, pairs, &self.state_dir)?;
+            leases.insert(index, Leased { key, pairs: own });
+        }
+        let pairs = self.plan.pairs_of(tile, None)?;
+        let keeper = TileKeeper::open(&self.plan, pairs, &self.state_dir, &self.ledger)?;
         Ok((lease, keeper))
+    }
+
+    /// Leases a tile, unless another connection has it, or this key or all of them have too many.
+    fn lease(&self, tile: u32, key: Fingerprint) -> Result<Lease<'_>, SessionError> {
+        let mut leases = self.leases();
+        if leases.contains_key(&tile) {
+            return Err(problem_error(CoordinatorProblem::TileInUse));
+        }
+        let most = self.options.workers;
+        let of_key = leases.values().filter(|it| it.key == key).count();
+        if leases.len() >= most || of_key >= most.div_ceil(2) {
+            return Err(problem_error(CoordinatorProblem::Full));
+        }
+        leases.insert(tile, Leased { key, pairs: 0 });
+        Ok(Lease { shared: self, tile })
     }
 
     /// Sends what is stored, and stores what comes.
@@ -280,26 +406,30 @@ impl Shared {
         tile: u32,
         keeper: &mut TileKeeper<'_>,
     ) -> Result<(), SessionError> {
-        let stored = keeper.records.journal.stored_records()?;
+        let journal = &keeper.records.journal;
+        let stored = journal.stored_bytes();
         let state = TileState {
-            records: stored.len() as u64,
+            records: stored,
             max_agreements: keeper.records.max_agreements,
             limit: keeper.records.limit.clone(),
         };
         control::send(channel, Tag::Tile, &state)?;
-        for batch in stored.chunks(BATCH_BYTES) {
-            control::send_bytes(channel, Tag::Records, batch)?;
+        let mut place = 0;
+        while place < stored {
+            let part = journal.stored_part(place, BATCH_BYTES)?;
+            control::send_bytes(channel, Tag::Records, &part)?;
+            place += part.len() as u64;
         }
         // Keep-alives are enough while the worker computes.
         channel.connection().set_stall(MAX_WORKER_KEY_TIME);
         loop {
-            let (tag, bytes) = control::receive_one_of(channel, &[Tag::Records, Tag::Ban])?;
+            let bytes = control::receive_bytes(channel, Tag::Records)?;
             self.check(channel, certificate, tile)?;
-            match tag {
-                Tag::Ban => keeper.ban(control::decode::<BanReason>(tag, &bytes)?)?,
-                _ => keeper.store(&bytes)?,
-            }
+            keeper.store(&bytes)?;
             control::send_bytes(channel, Tag::Stored, &[])?;
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,9 @@ use super::*;
 use crate::SecureChannel;
 use crate::connect::{connect_tcp, secure};
 use crate::error::{FileProblem, Limit};
+use crate::ledger::LedgerFile;
 use crate::tls::{self, PinnedKeys};
+use crate::worker::coordinator::TileKeeper;
 use crate::worker::gateway::greeting;
 use std::time::Instant;
 use veilpath_channel::Channel;
@@ -169,6 +171,45 @@ fn all_ways_to_cut_a_plan_share_one_limit() {
     }
     assert!(is_refused(world.session(of_other_count(2))));
     assert_eq!(world.counted(), [3, 3]);
+}
+
+/// A thief can spoil a tile for good: its pairs may have been sent. They are computed again only under a new agreement, and count again.
+#[test]
+fn a_spoiled_tile_is_computed_under_a_new_agreement() {
+    let world = World::new(Engine::Garbled);
+    let (spoiled, state_dir) = (world.plan(0), world.state_dir(0));
+    let pairs = spoiled.pairs_of(tile(1), None).unwrap();
+    let all: Vec<usize> = (0..pairs.pairs.len()).collect();
+    let peer = world.identities[1].fingerprint();
+    let ledger = LedgerFile::of(Some(&state_dir.ledgers()), peer);
+    let mut keeper = TileKeeper::open(&spoiled, pairs, &state_dir, &ledger).unwrap();
+    keeper.journal_mut().start_pairs(&all).unwrap();
+    keeper.journal_mut().mark_sent(&all).unwrap();
+    drop(keeper);
+    let ended = world.work([&world.order(0, "1"), &world.order(1, "1")], tile(1));
+    assert!(ended.iter().all(Result::is_err));
+    let counted = world.counted()[0];
+    assert!(counted > 0);
+    let plans = ["p", "q"].map(|side| Proposal {
+        fresh: true,
+        limit_per_scanpath: ScanpathLimit::Count(6),
+        ..proposal(side, Engine::Garbled)
+    });
+    assert!(world.session(plans).iter().all(Result::is_ok));
+    let orders = [0, 1].map(|side| {
+        let folder = world.state_dir(side).agreements();
+        let files = std::fs::read_dir(folder).unwrap();
+        let names = files.map(|it| it.unwrap().file_name().into_string().unwrap());
+        let mut plans = names.map(|name| world.state_dir(side).agreed_plan(&name[..12]).unwrap());
+        let fresh = plans
+            .find(|plan| plan.agreement != spoiled.agreement)
+            .unwrap();
+        let tiles = "1".parse().unwrap();
+        WorkOrder::new(&world.identities[side], &fresh, tiles, hour()).unwrap()
+    });
+    let ended = world.work([&orders[0], &orders[1]], tile(1));
+    assert!(ended.iter().all(Result::is_ok), "{ended:?}");
+    assert_eq!(world.counted()[0], 2 * counted);
 }
 
 /// Signatures of the same text are the same: a worker that is dropped comes back within the same second.

@@ -1,11 +1,13 @@
 //! Workers that keep nothing themselves, and are killed.
 
 mod refusals;
+mod stolen;
 mod wire;
 
 use super::*;
-use crate::error::FileProblem;
+use crate::error::{FileProblem, Limit};
 use crate::journal::Journal;
+use crate::ledger::LedgerFile;
 use crate::worker::coordinator::TileKeeper;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,10 +32,17 @@ struct Served {
 
 impl Served {
     fn new(world: &World, side: usize) -> Self {
+        Self::at("127.0.0.1:0", world, side, 8)
+    }
+
+    fn at(address: &str, world: &World, side: usize, workers: usize) -> Self {
         let (plan, state_dir) = (world.plan(side), world.state_dir(side));
         let identity = &world.identities[side];
-        let options = CoordinatorOptions::default();
-        let bound = Coordinator::bind("127.0.0.1:0", identity, plan, state_dir, options);
+        let options = CoordinatorOptions {
+            workers,
+            ..CoordinatorOptions::default()
+        };
+        let bound = Coordinator::bind(address, identity, plan, state_dir, options);
         let mut coordinator = bound.unwrap();
         let address = coordinator.address().to_string();
         let stop = Arc::new(AtomicBool::new(false));
@@ -156,19 +165,9 @@ fn work(
 /// All comparisons that each side has counted.
 fn all_counted(world: &World) -> [u64; 2] {
     [0, 1].map(|side| {
-        let files = std::fs::read_dir(world.state_dir(side).ledgers());
-        let files = files.into_iter().flatten().map(|it| it.unwrap().path());
-        let ledgers = files.filter(|path| path.extension().is_some_and(|it| it == "json"));
-        let count = |path| {
-            let text = std::fs::read(path).unwrap();
-            let ledger: serde_json::Value = serde_json::from_slice(&text).unwrap();
-            let scanpaths = ledger["scanpaths"].as_object().unwrap();
-            let counts = scanpaths
-                .values()
-                .flat_map(|it| it.as_object().unwrap().values());
-            counts.map(|it| it.as_u64().unwrap()).sum::<u64>()
-        };
-        ledgers.map(count).sum()
+        let peer = world.identities[1 - side].fingerprint();
+        let ledger = LedgerFile::of(Some(&world.state_dir(side).ledgers()), peer);
+        ledger.read().unwrap().all_comparisons()
     })
 }
 
@@ -372,16 +371,48 @@ fn what_was_sent_and_not_counted_is_counted_once() {
     let counts = || all_counted(&world)[0];
     let open = || {
         let pairs = plan.pairs_of(tile(1), None).unwrap();
-        TileKeeper::open(&plan, pairs, &state_dir).unwrap()
+        let peer = world.identities[1].fingerprint();
+        let ledger = LedgerFile::of(Some(&state_dir.ledgers()), peer);
+        TileKeeper::open(&plan, pairs, &state_dir, &ledger)
     };
-    let mut keeper = open();
+    let mut keeper = open().unwrap();
     keeper.journal_mut().start_pairs(&[0, 1]).unwrap();
     keeper.journal_mut().mark_sent(&[0, 1]).unwrap();
     drop(keeper);
     let before = state_dir.peers().unwrap().entries;
     assert!(before.iter().all(|peer| peer.comparisons == 0));
     for _ in 0..2 {
-        drop(open());
+        drop(open().unwrap());
         assert_eq!(counts(), 2);
     }
+}
+
+/// A limit that is used up meanwhile does not keep what was revealed from being counted.
+#[test]
+fn what_was_sent_is_counted_also_if_nothing_more_is_allowed() {
+    let world = World::new(Engine::Garbled);
+    let (plan, state_dir) = (world.plan(0), world.state_dir(0));
+    let open = || {
+        let pairs = plan.pairs_of(tile(1), None).unwrap();
+        let peer = world.identities[1].fingerprint();
+        let ledger = LedgerFile::of(Some(&state_dir.ledgers()), peer);
+        TileKeeper::open(&plan, pairs, &state_dir, &ledger)
+    };
+    let mut keeper = open().unwrap();
+    keeper.journal_mut().start_pairs(&[0, 1]).unwrap();
+    keeper.journal_mut().mark_sent(&[0, 1]).unwrap();
+    drop(keeper);
+    // The whole plan in one session uses up the limit.
+    let whole = ["p", "q"].map(|side| Proposal {
+        tiles: None,
+        ..proposal(side, Engine::Garbled)
+    });
+    assert!(world.session(whole).iter().all(Result::is_ok));
+    let before = all_counted(&world)[0];
+    let error = open().unwrap_err();
+    assert!(
+        matches!(error, SessionError::Limit(Limit::Comparisons(_))),
+        "{error}"
+    );
+    assert_eq!(all_counted(&world)[0], before + 2);
 }

@@ -72,9 +72,11 @@ fn a_gateway_lets_in_nobody_without_a_key_for_the_tile() {
     let is_refused = |order: &WorkOrder, index| {
         let met = order.meet(&gateway.address, tile(index), &timeouts(), &|| false);
         let error = met.err().unwrap();
+        // Whoever runs a worker has no relay.
+        assert!(!error.to_string().contains("relay"), "{error}");
         matches!(
             error,
-            SessionError::Network(NetworkError::Relay {
+            SessionError::Network(NetworkError::Gateway {
                 problem: RelayProblem::Refused,
                 ..
             })
@@ -96,6 +98,72 @@ fn a_gateway_lets_in_nobody_without_a_key_for_the_tile() {
     assert!(is_refused(&expired, 1));
     // A worker that is let in waits: nobody else has come.
     assert!(!is_refused(&world.order(1, "1-3"), 1));
+}
+
+/// One key waits once with each tile, and has a part of the places.
+#[test]
+fn one_key_does_not_take_all_places_of_a_gateway() {
+    use crate::relay::{Action, PONG, Rendezvous, RendezvousLimits, Reply};
+    use crate::throttle::Origin;
+    let world = World::new(Engine::Garbled);
+    let limits = RendezvousLimits {
+        waiting: 4,
+        connections: 4,
+        allowed: None,
+    };
+    let form = Box::new(WorkerGreetings::of(&world.plan(0)));
+    let mut places = Rendezvous::with_form(limits, form);
+    let now = std::time::Instant::now();
+    let mut number = 0;
+    let mut enter = |places: &mut Rendezvous, order: &WorkOrder, index| {
+        number += 1;
+        // From addresses of all kinds.
+        let from = Origin::of(std::net::Ipv4Addr::new(192, 0, number, 1).into());
+        let id = places.arrive(from, now);
+        let (key, certificate, plan) = (&order.key, &order.certificate, &order.plan);
+        let greeting =
+            crate::worker::gateway::greeting(key, certificate, plan, tile(index)).unwrap();
+        places.receive(id, &greeting, now);
+        places.receive(id, &[PONG], now);
+        id
+    };
+    let [stolen, other, hosts] = [
+        world.order(1, "1-3"),
+        world.order(1, "1-3"),
+        world.order(0, "1-3"),
+    ];
+    let honest = enter(&mut places, &other, 3);
+    let first = enter(&mut places, &stolen, 1);
+    places.actions();
+    // The newest of a tile stays, and of four places a key has two.
+    let second = enter(&mut places, &stolen, 1);
+    assert!(places.actions().contains(&Action::Close(first)));
+    let third = enter(&mut places, &stolen, 2);
+    assert!(!places.actions().contains(&Action::Close(second)));
+    enter(&mut places, &stolen, 3);
+    let actions = places.actions();
+    assert!(actions.contains(&Action::Close(second)), "{actions:?}");
+    assert!(!actions.contains(&Action::Close(third)), "{actions:?}");
+    assert!(!actions.contains(&Action::Close(honest)), "{actions:?}");
+    // Connections: the host's key has half of them, too.
+    let mut connected = 0;
+    for _ in 0..4 {
+        enter(&mut places, &stolen, 2);
+        let host = enter(&mut places, &hosts, 2);
+        let actions = places.actions();
+        match actions.contains(&Action::Send(host, Reply::Full)) {
+            true => break,
+            false => connected += 1,
+        }
+    }
+    assert_eq!(connected, 2);
+    let fresh = [world.order(0, "3"), world.order(1, "3")];
+    let host = enter(&mut places, &fresh[0], 3);
+    let actions = places.actions();
+    assert!(
+        actions.contains(&Action::Send(host, Reply::Start)),
+        "{actions:?}"
+    );
 }
 
 #[test]

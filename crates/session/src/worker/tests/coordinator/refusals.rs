@@ -1,7 +1,7 @@
 //! What a coordinator refuses.
 
 use super::*;
-use crate::error::{BanReason, CoordinatorProblem, InternalError, Limit, NetworkError};
+use crate::error::{CoordinatorProblem, InternalError, NetworkError};
 use crate::identity::unhex;
 use crate::journal::record::Record;
 
@@ -9,13 +9,13 @@ use crate::journal::record::Record;
 const WAIT: Duration = Duration::from_millis(800);
 
 /// A worker that asks the coordinator for what no worker asks for.
-struct Modified {
+pub(super) struct Modified {
     tile: CoordinatedTile,
     id: [u8; 32],
 }
 
 impl Modified {
-    fn new(world: &World, coordinator: &Served, index: u32) -> Self {
+    pub(super) fn new(world: &World, coordinator: &Served, index: u32) -> Self {
         let order = world.order(0, "1-3");
         let asked = order.coordinate(&coordinator.address, tile(index), WAIT, &|| false);
         let id = unhex(&world.plan(0).agreement).unwrap();
@@ -25,7 +25,7 @@ impl Modified {
         }
     }
 
-    fn ask(self, records: &[Record]) -> Result<(), SessionError> {
+    pub(super) fn ask(self, records: &[Record]) -> Result<(), SessionError> {
         let mut link = self.tile.into_link().unwrap();
         for record in records {
             link.append(&record.encode(&self.id))?;
@@ -214,14 +214,8 @@ fn a_tile_belongs_to_one_connection_at_a_time() {
     drop(first);
     // It waits until the tile is free.
     drop(ask(1).unwrap());
-    // A partner that cheats in one tile is banned in all.
-    let mut link = other.into_link().unwrap();
-    link.ban(BanReason::FailedCheck).unwrap();
-    let error = ask(3).unwrap_err();
-    assert!(
-        matches!(error, SessionError::Limit(Limit::Banned(_))),
-        "{error}"
-    );
+    drop(other);
+    drop(ask(2).unwrap());
 }
 
 #[test]

@@ -1,0 +1,41 @@
+//! When all tiles of an agreement are complete.
+
+use super::super::plan::AgreedPlan;
+use crate::digests::journal_id;
+use crate::journal::Journal;
+use crate::{SessionError, StateDir};
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+/// Tiles of which both sides have everything. What earlier processes have completed is looked up once.
+#[derive(Debug, Default)]
+pub(super) struct CompleteTiles(Mutex<Option<BTreeSet<u32>>>);
+
+impl CompleteTiles {
+    /// Adds a tile; whether all are complete now, and were not before.
+    pub(super) fn add(
+        &self,
+        tile: u32,
+        plan: &AgreedPlan,
+        state_dir: &StateDir,
+    ) -> Result<bool, SessionError> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut complete = match known.take() {
+            Some(complete) => complete,
+            None => of_earlier(plan, state_dir)?,
+        };
+        complete.insert(tile);
+        let all = complete.len() as u64 >= u64::from(plan.tiles());
+        *known = Some(complete);
+        Ok(all && !plan.is_complete)
+    }
+}
+
+fn of_earlier(plan: &AgreedPlan, state_dir: &StateDir) -> Result<BTreeSet<u32>, SessionError> {
+    let (id, role, folder) = (plan.id()?, plan.role(), state_dir.journals());
+    let is_complete = |index: &u32| {
+        let tile = plan.tile(*index);
+        tile.is_some_and(|tile| Journal::ends_complete(&folder, &journal_id(&id, role, Some(tile))))
+    };
+    Ok((1..=plan.tiles()).filter(is_complete).collect())
+}

@@ -1,0 +1,434 @@
+//! What a thief with a work order can do, and what not.
+
+use super::refusals::Modified;
+use super::*;
+use crate::connect::{connect_tcp, join_on};
+use crate::error::{BanReason, CoordinatorProblem, NetworkError};
+use crate::journal::record::{RECORD, Record};
+use crate::{SecureChannel, agreement};
+use std::collections::BTreeMap;
+
+const SOON: Duration = Duration::from_millis(800);
+
+/// The bytes of all journals of the host.
+fn journal_bytes(world: &World) -> u64 {
+    let files = std::fs::read_dir(world.state_dir(0).journals()).unwrap();
+    let files = files.map(|it| it.unwrap().path());
+    let journals = files.filter(|path| path.extension().is_some_and(|it| it == "journal"));
+    journals.map(|path| path.metadata().unwrap().len()).sum()
+}
+
+#[test]
+fn repeated_records_do_not_make_a_journal_grow() {
+    let world = World::new(Engine::Garbled);
+    let coordinator = Served::new(&world, 0);
+    let ask = |records: &[Record]| Modified::new(&world, &coordinator, 1).ask(records);
+    let first = [
+        Record::Started(0, 1),
+        Record::Half(0, 7, 7),
+        Record::Rejected(1),
+    ];
+    ask(&first).unwrap();
+    let before = journal_bytes(&world);
+    for _ in 0..3 {
+        let mut again = Vec::new();
+        for _ in 0..100 {
+            again.extend([Record::Rejected(1), Record::Half(0, 7, 7)]);
+        }
+        ask(&again).unwrap();
+    }
+    assert_eq!(journal_bytes(&world), before);
+    // A half without a new start, and two for one start.
+    for records in [
+        &[Record::Half(0, 8, 8)][..],
+        &[Record::Half(0, 7, 8)],
+        &[Record::Half(2, 7, 8)],
+    ] {
+        assert!(ask(records).is_err(), "{records:?}");
+    }
+    assert_eq!(journal_bytes(&world), before);
+    ask(&[Record::Started(0, 1), Record::Half(0, 8, 8)]).unwrap();
+    let twice = [
+        Record::Started(2, 1),
+        Record::Half(2, 8, 8),
+        Record::Half(2, 9, 8),
+    ];
+    assert!(ask(&twice).is_err());
+}
+
+/// Everything that a worker may do many times is bounded, too, until this side's user allows more.
+#[test]
+fn a_tile_has_a_bounded_number_of_records() {
+    let world = World::new(Engine::Garbled);
+    let coordinator = Served::new(&world, 0);
+    let pairs = world.plan(0).pairs_of(tile(1), None).unwrap().pairs.len();
+    let mut records = Vec::new();
+    for start in 0..900 {
+        for pair in 0..pairs {
+            records.push(Record::Started(pair, 1));
+            records.push(Record::Half(pair, start, start));
+        }
+    }
+    let error = Modified::new(&world, &coordinator, 1)
+        .ask(&records)
+        .unwrap_err();
+    assert!(
+        matches!(error, SessionError::Limit(Limit::TooManyRecords { .. })),
+        "{error}"
+    );
+    let most = (4096 + 30 * pairs as u64) * RECORD as u64;
+    let bytes = journal_bytes(&world);
+    assert!((most / 2..=most + 40).contains(&bytes), "{bytes} of {most}");
+    let ask = |record| Modified::new(&world, &coordinator, 1).ask(&[record]);
+    assert!(ask(Record::Started(0, 1)).is_err());
+    world
+        .state_dir(0)
+        .lift_ban(world.identities[1].fingerprint())
+        .unwrap();
+    ask(Record::Started(0, 1)).unwrap();
+}
+
+#[test]
+fn a_complete_tile_stays_as_it_is() {
+    let world = World::new(Engine::Garbled);
+    let coordinators = [0, 1].map(|side| Served::new(&world, side));
+    let addresses = coordinators.each_ref().map(|it| it.address.as_str());
+    let (ended, _) = work(&world, addresses, tile(2), None);
+    assert!(ended.iter().all(Result::is_ok));
+    let pairs = world.plan(0).pairs_of(tile(2), None).unwrap().pairs.len();
+    let bytes = journal_bytes(&world);
+    for pair in 0..pairs {
+        for record in [Record::Started(pair, 1), Record::Rejected(pair)] {
+            let asked = Modified::new(&world, &coordinators[0], 2).ask(&[record]);
+            assert!(asked.is_err(), "{record:?}");
+        }
+    }
+    let complete = Modified::new(&world, &coordinators[0], 2).ask(&[Record::Complete; 3]);
+    complete.unwrap();
+    assert_eq!(journal_bytes(&world), bytes);
+}
+
+/// A worker that is connected and asks for nothing.
+fn silent(order: &WorkOrder, address: &str) -> Result<SecureChannel, SessionError> {
+    let soon = Instant::now() + Duration::from_secs(2);
+    let socket = connect_tcp(address, soon)?;
+    let institution = order.plan.institution();
+    let mut channel = join_on(socket, &order.key, institution, &timeouts())?;
+    order.certificate.present(&mut channel)?;
+    agreement::exchange_versions(&mut channel)?;
+    Ok(channel)
+}
+
+#[test]
+fn one_key_does_not_take_all_connections_and_tiles() {
+    let world = World::new(Engine::Garbled);
+    let coordinator = Served::at("127.0.0.1:0", &world, 0, 2);
+    let [stolen, other] = [(); 2].map(|()| world.order(0, "1-3"));
+    let mut open = Vec::new();
+    // One for each of its tiles, and four that may be left of interrupted workers.
+    for number in 0..12 {
+        match silent(&stolen, &coordinator.address) {
+            Ok(channel) => open.push(channel),
+            Err(_) => assert!(number >= 7, "{number}"),
+        }
+    }
+    assert_eq!(open.len(), 7);
+    let ask = |order: &WorkOrder, index| {
+        order.coordinate(&coordinator.address, tile(index), SOON, &|| false)
+    };
+    let tile_of_other = ask(&other, 1).unwrap();
+    drop(open);
+    // Half of the workers.
+    let first = ask(&stolen, 2).unwrap();
+    drop(tile_of_other);
+    let error = ask(&stolen, 3).unwrap_err();
+    assert!(matches!(
+        error,
+        SessionError::Network(NetworkError::Coordinator(CoordinatorProblem::Full))
+    ));
+    drop(ask(&other, 3).unwrap());
+    drop(first);
+}
+
+#[test]
+fn a_coordinator_with_more_workers_than_open_files_does_not_start() {
+    let world = World::new(Engine::Garbled);
+    let options = CoordinatorOptions {
+        workers: usize::MAX / 8,
+        ..CoordinatorOptions::default()
+    };
+    let (plan, state_dir) = (world.plan(0), world.state_dir(0));
+    let identity = &world.identities[0];
+    let bound = Coordinator::bind("127.0.0.1:0", identity, plan, state_dir, options);
+    if cfg!(unix) {
+        let error = bound.unwrap_err();
+        assert!(
+            matches!(error, SessionError::Usage(UsageError::TooManyFiles { .. })),
+            "{error}"
+        );
+    }
+}
+
+/// Whoever has a worker's key can report what is not true. It stops that worker's tile, and the institution decides.
+#[test]
+fn a_report_stops_a_tile_and_bans_nobody() {
+    let world = World::new(Engine::Garbled);
+    let coordinator = Served::new(&world, 0);
+    let (state_dir, peer) = (world.state_dir(0), world.identities[1].fingerprint());
+    let ask = |index| {
+        let order = world.order(0, "1-3");
+        order.coordinate(&coordinator.address, tile(index), SOON, &|| false)
+    };
+    let link = ask(2).unwrap().into_link().unwrap();
+    for _ in 0..3 {
+        link.report(BanReason::FailedCheck).unwrap();
+    }
+    // Also for a worker that has it.
+    let modified = |index| {
+        let worker = Modified::new(&world, &coordinator, index);
+        worker.ask(&[
+            Record::Started(0, 1),
+            Record::Half(0, 7, 7),
+            Record::Sent(0, 1),
+        ])
+    };
+    drop(link);
+    let is_stopped = |error: SessionError| {
+        assert!(
+            matches!(
+                error,
+                SessionError::Limit(Limit::TileStopped(BanReason::FailedCheck))
+            ),
+            "{error}"
+        );
+    };
+    is_stopped(ask(2).unwrap_err());
+    modified(1).unwrap();
+    let reports =
+        |event: &&CoordinatorEvent| matches!(event, CoordinatorEvent::Reported { tile: 2, .. });
+    let count = || {
+        coordinator
+            .events
+            .lock()
+            .unwrap()
+            .iter()
+            .filter(reports)
+            .count()
+    };
+    let deadline = Instant::now() + Duration::from_secs(5);
+    while count() == 0 && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(count(), 1);
+    let [known] = &state_dir.peers().unwrap().entries[..] else {
+        panic!("one peer");
+    };
+    assert_eq!((known.banned, known.stopped_tiles), (None, 1));
+    // The user lets it go on, or bans the other side.
+    state_dir.lift_ban(peer).unwrap();
+    let holder = Modified::new(&world, &coordinator, 2);
+    let thief = ask(3).unwrap().into_link().unwrap();
+    thief.report(BanReason::ChangedAnswer).unwrap();
+    holder.ask(&[Record::Started(0, 1)]).unwrap();
+    state_dir.ban_peer(peer).unwrap();
+    let error = ask(1).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            SessionError::Limit(Limit::Banned(BanReason::Decided))
+        ),
+        "{error}"
+    );
+}
+
+/// A report while another worker has the tile: nothing more is revealed.
+#[test]
+fn nothing_of_a_stopped_tile_is_released() {
+    let world = World::new(Engine::Garbled);
+    let coordinator = Served::new(&world, 0);
+    let peer = world.identities[1].fingerprint();
+    let id = world.plan(0).id().unwrap();
+    let worker = Modified::new(&world, &coordinator, 1);
+    let ledger = LedgerFile::of(Some(&world.state_dir(0).ledgers()), peer);
+    let report = |ledger: &mut crate::ledger::Ledger| {
+        ledger.set_report(&id, tile(1), BanReason::FailedCheck);
+        Ok(())
+    };
+    ledger.update(report).unwrap();
+    let error = worker
+        .ask(&[
+            Record::Started(0, 1),
+            Record::Half(0, 7, 7),
+            Record::Sent(0, 1),
+        ])
+        .unwrap_err();
+    assert!(
+        matches!(error, SessionError::Limit(Limit::TileStopped(_))),
+        "{error}"
+    );
+    assert_eq!(all_counted(&world)[0], 0);
+    // Workers that share the state directory are bound by it, too.
+    let orders = [world.order(0, "1-3"), world.order(1, "1-3")];
+    drop(coordinator);
+    let [host, _] = world.work([&orders[0], &orders[1]], tile(1));
+    assert!(matches!(
+        host.unwrap_err(),
+        SessionError::Limit(Limit::TileStopped(_))
+    ));
+    assert!(
+        world
+            .work([&orders[0], &orders[1]], tile(2))
+            .iter()
+            .all(Result::is_ok)
+    );
+}
+
+/// The connection to the coordinator is lost just when the worker has caught the other side.
+#[test]
+fn a_report_arrives_although_the_connection_is_lost() {
+    let world = World::new(Engine::Garbled);
+    let coordinator = Served::new(&world, 0);
+    let address = coordinator.address.clone();
+    let order = world.order(0, "1");
+    let asked = order.coordinate(&address, tile(1), SOON, &|| false);
+    let link = asked.unwrap().into_link().unwrap();
+    drop(coordinator);
+    let again = std::thread::scope(|scope| {
+        let again = scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(300));
+            Served::at(&address, &world, 0, 8)
+        });
+        link.report(BanReason::ChangedAnswer).unwrap();
+        again.join().unwrap()
+    });
+    let error = order
+        .coordinate(&address, tile(1), SOON, &|| false)
+        .unwrap_err();
+    assert!(
+        matches!(
+            error,
+            SessionError::Limit(Limit::TileStopped(BanReason::ChangedAnswer))
+        ),
+        "{error}"
+    );
+    drop(again);
+}
+
+/// Scanpaths are kept for workers, and only as long as these need them.
+#[test]
+fn letters_are_removed_when_all_tiles_are_complete() {
+    let world = World::new(Engine::Garbled);
+    let mut coordinators = [0, 1].map(|side| Served::new(&world, side));
+    let has_letters = |side| world.plan(side).letters.iter().any(|it| !it.is_empty());
+    for index in 1..=TILES {
+        // Tiles that an earlier process has completed count.
+        coordinators = [0, 1].map(|side| Served::new(&world, side));
+        let addresses = coordinators.each_ref().map(|it| it.address.as_str());
+        assert!(has_letters(0) && has_letters(1), "{index}");
+        let (ended, _) = work(&world, addresses, tile(index), None);
+        assert!(ended.iter().all(Result::is_ok));
+    }
+    let deadline = Instant::now() + Duration::from_secs(5);
+    while (has_letters(0) || has_letters(1)) && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    for side in [0, 1] {
+        let plan = world.plan(side);
+        assert!(plan.is_complete && !has_letters(side));
+    }
+    // What is stored is there for whoever has an order, and nothing is computed without letters.
+    let orders = [world.order(0, "1"), world.order(1, "1")];
+    for ended in world.work([&orders[0], &orders[1]], tile(1)) {
+        assert!(matches!(
+            ended.unwrap_err(),
+            SessionError::Usage(UsageError::CompleteAgreement) | SessionError::Declined(_)
+        ));
+    }
+    let addresses = coordinators.each_ref().map(|it| it.address.as_str());
+    let (ended, _) = work(&world, addresses, tile(1), None);
+    assert!(ended.iter().all(Result::is_ok));
+}
+
+/// What a thief with an order of the joining side has learned, in these files of its own.
+fn learned(files: &StateDir, seen: &mut BTreeMap<String, BTreeSet<String>>) {
+    for comparison in files.comparisons().unwrap().entries {
+        let Ok(outcome) = files.stored_outcome(&comparison.id) else {
+            continue;
+        };
+        for pair in outcome.results.iter() {
+            let values = seen.entry(format!("{}-{}", pair.a, pair.b)).or_default();
+            values.insert(format!("{:?}", pair.values));
+        }
+    }
+}
+
+/// A thief of the joining side's order comes back with other letters and empty files, and breaks off whenever it likes.
+fn come_back_with_other_letters(engine: Engine) {
+    let world = World::new(engine);
+    let coordinator = Served::new(&world, 0);
+    let agreed = world.plan(0).pairs_of(tile(1), None).unwrap();
+    let counted = agreed.cells.iter().filter(|&&cells| cells > 0).count() as u64;
+    let (mut seen, mut halves) = (BTreeMap::new(), BTreeSet::new());
+    let (never, times) = (Kill::default(), Timeouts::new(Duration::from_secs(5), SOON));
+    for round in 0..24_u16 {
+        let kill = Kill::default();
+        let stage = Stage {
+            has_tile: true,
+            request: usize::from(round / 2) + 1,
+            delivered: round % 2 == 1,
+        };
+        // At last it lets a session end.
+        let at = (round < 22).then_some((stage, &kill));
+        let to_coordinator = Wire::new(&coordinator.address, &never, at);
+        let listener = Listener::bind("127.0.0.1:0").unwrap();
+        let between = Wire::new(&listener.address().to_string(), &kill, None);
+        let honest = world.order(0, "1");
+        let mut stolen = world.order(1, "1");
+        for letter in stolen.plan.letters.iter_mut().flatten() {
+            *letter = (*letter + round) % 5;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let files = StateDir::at(folder.path());
+        crate::state_dir::create_private_dir(&files.agreements()).unwrap();
+        for file in std::fs::read_dir(world.state_dir(1).agreements()).unwrap() {
+            let file = file.unwrap();
+            let copy = files.agreements().join(file.file_name());
+            std::fs::copy(file.path(), copy).unwrap();
+        }
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let is_stopped = || is_over.load(Ordering::SeqCst);
+                let mut listener = Some(listener);
+                let connect = |tile| {
+                    let listener = listener.take().unwrap();
+                    honest.accept(listener, tile, &times, &is_stopped, &mut |_| ())
+                };
+                side_of_tile(&honest, tile(1), &to_coordinator, connect, &|| false)
+            });
+            let join = || {
+                let channel = stolen.join(&between.address, tile(1), &times, &|| false)?;
+                let session = Session::open_with_order(channel, &stolen, timeouts())?;
+                let records = TileRecords::Shared(&files);
+                session
+                    .agree_on_tile(&stolen, tile(1), records, None)?
+                    .run(&())
+            };
+            let _ = join();
+            is_over.store(true, Ordering::SeqCst);
+        });
+        learned(&files, &mut seen);
+        let now = sent_halves(&world, tile(1));
+        assert!(now.is_superset(&halves), "round {round}");
+        halves = now;
+        assert!(all_counted(&world)[0] <= counted, "round {round}");
+    }
+    assert!(!halves.is_empty() && !seen.is_empty(), "{seen:?}");
+    assert!(seen.values().all(|values| values.len() == 1), "{seen:?}");
+}
+
+#[test]
+fn a_stolen_order_gets_at_most_one_answer_for_each_pair() {
+    come_back_with_other_letters(Engine::Garbled);
+    come_back_with_other_letters(Engine::Shares);
+}
