@@ -10,6 +10,10 @@
 //! {"line":2,"previous":"5c…","entry":{"session":{"step":"completion",…}},…}
 //! ```
 //!
+//! `previous` is the SHA-256 of the line before it, without the line break (zeros in the first line), `entry` a `session` or a
+//! `withdrawal`, `owner` the public key, and `signature` that of `veilpath record line 1`, a line feed, and the line with an empty
+//! `signature`.
+//!
 //! A session that ends before its completion leaves the intent alone. One that continues it sends the stored signature again
 //! and signs no second intent. The record contains no ids and nothing about a single participant.
 
