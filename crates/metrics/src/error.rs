@@ -129,7 +129,7 @@ pub enum MetricError {
     OneOutput,
     /// Outputs that do not fit a result.
     #[error(
-        "the numbers of a pair take {bits} bits together, but at most 63 are possible; ask for fewer outputs, or leave out very long scanpaths"
+        "the numbers of a pair take {bits} bits together, but private engines reveal at most 63; ask for fewer numbers, or leave out very long scanpaths"
     )]
     TooManyBits {
         /// How many.
