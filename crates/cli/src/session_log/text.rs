@@ -176,8 +176,8 @@ fn made_before(comparisons: u64) -> String {
 
 /// So many comparisons of each scanpath, or of all together.
 fn comparisons(limits: (u64, u64), together: bool) -> String {
-    let noun = match limits.1 {
-        1 => "comparison",
+    let noun = match limits {
+        (1, 1) => "comparison",
         _ => "comparisons",
     };
     let whose = match together {
