@@ -329,6 +329,7 @@ pub(crate) fn note(event: &Event) -> Option<String> {
             Note::Unpaired { .. } => format!("{note} (pairs=\"all\" compares all pairs)"),
             Note::NoGrid { .. } => format!("{note} (grid=(7, 7) names it)"),
             Note::NoGroups => format!("{note} (groups names them)"),
+            Note::OneNumber { .. } => format!("{note} (output chooses one)"),
             note => note.to_string(),
         }),
         _ => None,

@@ -25,6 +25,10 @@ pub(crate) fn explain(error: &Error) -> String {
         Error::Read(error) => encode::read_error(error),
         Error::MetricOptions(error) => metric_options(error),
         Error::Metric(MetricError::Line { .. }) => format!("--line: {error}"),
+        Error::Metric(MetricError::Classes) => {
+            format!("{error}\n  use a coarser --fixation-grid, or fewer --duration-classes")
+        }
+        Error::Metric(MetricError::DurationOrder) => format!("--duration-classes: {error}"),
         Error::Metric(MetricError::Window { .. }) => format!("--window: {error}"),
         Error::Output { conflict, .. } => format!("{error}\n  {}", output(conflict)),
         Error::CreateFolder { .. } | Error::Write { .. } => {

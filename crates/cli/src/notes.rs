@@ -25,6 +25,7 @@ fn text(note: &Note) -> String {
         Note::NumbersOnly { .. } => " (-o scores.json of compare, host and join does)",
         Note::NoGrid { .. } => " (--grid 7x7 names it)",
         Note::NoGroups => " (--groups FILE names them)",
+        Note::OneNumber { .. } => " (--of chooses one)",
         _ => "",
     };
     format!("{note}{hint}")

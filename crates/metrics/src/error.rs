@@ -3,10 +3,8 @@
 /// A metric that cannot be computed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MetricError {
-    /// A cost below zero.
-    #[error(
-        "the {name} is {value}, but must not be negative; give costs and penalties as positive numbers"
-    )]
+    /// A cost, penalty or radius below zero.
+    #[error("the {name} is {value}, but must be 0 or more")]
     Negative {
         /// Which number.
         name: &'static str,
@@ -95,11 +93,14 @@ pub enum MetricError {
     /// A view without a positive distance or size.
     #[error("the viewing distance and the size of a pixel must be finite numbers above 0")]
     View,
-    /// Invalid grid cells or duration classes.
+    /// A screen without a size, or too many grid cells or duration classes.
     #[error(
-        "fixations are rounded to at most {max} grid cells of a positive size, and to durations in ascending order, with at most 65536 letters", max = crate::MAX_CELLS
+        "fixations are rounded to at most {max} cells of a grid over the screen, and to at most 65536 combinations of a cell and a duration", max = crate::MAX_CELLS
     )]
     Classes,
+    /// Duration classes in another order.
+    #[error("the durations to round to must be in ascending order, each once")]
+    DurationOrder,
     /// A measure of fixations, for a cohort that has only letters.
     #[error("{metric} compares fixations, but there are only letters")]
     NeedsFixations {
@@ -129,7 +130,7 @@ pub enum MetricError {
     OneOutput,
     /// Outputs that do not fit into one raw result.
     #[error(
-        "the numbers of a pair take {bits} bits together, but at most 63 are possible; ask for fewer outputs, or leave out very long scanpaths"
+        "the numbers of a pair take {bits} bits together, but private engines reveal at most 63; ask for fewer numbers, or leave out very long scanpaths"
     )]
     TooManyBits {
         /// How many.

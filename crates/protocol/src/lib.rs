@@ -61,7 +61,7 @@ pub use result_format::{
     check_encoding,
 };
 pub use results::{Output, OutputKind, PairResult, Results, Value};
-pub use reveal::{Answer, Reveal};
+pub use reveal::{Answer, Reveal, named_outputs};
 pub use risk::{MAX_TABLE_STEPS, RiskySetting, risky_settings};
 pub use spec::{Capability, MAX_PADDING, RevealTo, Spec, SpecError, Unsupported};
 pub use statistics::{AnswerNumbers, AnswerSchema, GroupInputs, GroupPlan, GroupSizes, GroupWork};

@@ -57,9 +57,10 @@ impl Reveal {
     /// What is learned, in words.
     pub fn in_words(self, metric: &Metric) -> String {
         match self {
-            Reveal::Score => "the score of every pair".into(),
+            Reveal::Score => format!("{} of every pair", named_outputs(metric, "the score")),
             Reveal::Threshold(threshold) => format!(
-                "one bit of every pair: whether its score is at {} {threshold}",
+                "one bit of every pair: whether {} is at {} {threshold}",
+                named_outputs(metric, "its score"),
                 if metric.is_distance() {
                     "most"
                 } else {
@@ -70,6 +71,17 @@ impl Reveal {
                 format!("{}, but nothing about single pairs", question.in_words())
             }
         }
+    }
+}
+
+/// The names of a metric's outputs, as in "rec, det and lam", or `score` if they are a score.
+pub fn named_outputs(metric: &Metric, score: &str) -> String {
+    let outputs = metric.outputs();
+    let names: Vec<&str> = outputs.iter().map(|output| output.name).collect();
+    match &names[..] {
+        ["score", ..] | [] => score.into(),
+        [one] => (*one).into(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }
 

@@ -220,36 +220,62 @@ fn results_line(outcome: &Outcome) -> String {
         let within = grouped(within.count() as u64);
         return format!("{pairs} by {metric}: {within} with a score of at {side} {threshold}");
     }
+    let outputs = outcome.results.outputs();
+    let several = outputs.len() > 1 && outputs.iter().all(|output| output.name != "score");
+    if !several {
+        let spread = spread(outcome, 0);
+        return match spread.is_empty() {
+            true => format!("{pairs} by {metric}"),
+            false => format!("{pairs} by {metric}: mean {spread}"),
+        };
+    }
+    let mut text = format!("{pairs} by {metric}");
+    let mut separator = ": ";
+    for (column, output) in outputs.iter().enumerate() {
+        let spread = spread(outcome, column);
+        if !spread.is_empty() {
+            let name = printable(&output.name);
+            let _ = write!(text, "{separator}mean {name} {spread}");
+            separator = "\n  ";
+        }
+    }
+    text
+}
+
+/// The mean and the range of an output, or nothing if it is always undefined.
+fn spread(outcome: &Outcome, column: usize) -> String {
     // A pair that occurs in both directions may have two scores: both go into the mean.
     let others = outcome
         .results
         .iter()
         .filter(|pair| !outcome.one_cohort || pair.a != pair.b);
-    let numbers = others.filter_map(|pair| pair.values.first()?.number());
-    let first = outcome.results.outputs().first();
-    let unit = first.and_then(|output| output_unit(metric, &output.name));
+    let mut undefined = 0;
+    let mut numbers: Vec<f64> = Vec::new();
+    for pair in others {
+        match pair.values.get(column).and_then(|value| value.number()) {
+            Some(number) => numbers.push(number),
+            None => undefined += 1,
+        }
+    }
+    let output = outcome.results.outputs().get(column);
+    let unit = output.and_then(|it| output_unit(outcome.spec.metric.name(), &it.name));
     let shown = |number: f64| match unit {
         Some(unit) => format!("{} {unit}", rounded(number)),
         None => rounded(number),
     };
-    match Spread::of(&numbers.collect::<Vec<f64>>()) {
-        None => format!("{pairs} by {metric}"),
-        Some(spread) => format!(
-            "{pairs} by {metric}: mean {}{}, from {} to {}",
-            first_of_several(outcome),
-            shown(spread.mean),
-            shown(spread.least),
-            shown(spread.greatest)
-        ),
+    let Some(spread) = Spread::of(&numbers) else {
+        return String::new();
+    };
+    let mut text = format!(
+        "{}, from {} to {}",
+        shown(spread.mean),
+        shown(spread.least),
+        shown(spread.greatest)
+    );
+    if undefined > 0 {
+        let _ = write!(text, "; undefined for {}", counted(undefined, "pair"));
     }
-}
-
-/// The name of the first number and a space, where pairs have several numbers other than a score and its similarity.
-fn first_of_several(outcome: &Outcome) -> String {
-    match outcome.results.outputs() {
-        [first, _, ..] if first.name != "score" => format!("{} ", printable(&first.name)),
-        _ => String::new(),
-    }
+    text
 }
 
 /// The first value of every pair. In a cohort that is compared with itself, a scanpath paired with itself is left

@@ -97,6 +97,13 @@ pub enum Note {
     },
     /// Nobody said which participant is in which group.
     NoGroups,
+    /// Statistics are of one number, and the results have several.
+    OneNumber {
+        /// The number.
+        output: String,
+        /// The others.
+        others: Vec<String>,
+    },
     /// What a test of sites assumes.
     SitesExchangeable,
     /// The page shows scanpaths, and so must stay in this institution.
@@ -177,6 +184,11 @@ impl fmt::Display for Note {
             Note::NoGroups => {
                 f.write_str("there are no groups, so there are no answers about groups")
             }
+            Note::OneNumber { output, others } => write!(
+                f,
+                "the statistics are of {output}; the results also have {}",
+                others.join(", ")
+            ),
             Note::SitesExchangeable => f.write_str(
                 "the test of sites assumes that participants are exchangeable across sites: a different eye tracker or recruitment also makes sites differ",
             ),

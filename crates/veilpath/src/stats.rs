@@ -110,6 +110,9 @@ pub fn statistics(
     if !asked && samples.groups.is_none() {
         events.event(Event::Note(Note::NoGroups));
     }
+    if let Some(note) = samples.main.one_of_several(options.output.as_deref()) {
+        events.event(Event::Note(note));
+    }
     Ok(samples.outcome(answers))
 }
 

@@ -42,7 +42,10 @@ pub(super) fn explain(error: &StatsError) -> String {
         StatsError::Statistics(StatisticsError::TooManyPairs { .. }) => {
             "analyse fewer pairs, for example one --stimulus"
         }
-        StatsError::MissingValues { .. } | StatsError::Statistics(_) => return error.to_string(),
+        StatsError::MissingValues { .. } => {
+            "it is undefined there: choose another number with --of or, for crqa, compare again with --undefined-as-zero"
+        }
+        StatsError::Statistics(_) => return error.to_string(),
     };
     format!("{error}\n  {advice}")
 }

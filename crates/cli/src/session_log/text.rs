@@ -176,8 +176,8 @@ fn earlier_comparisons(comparisons: u64) -> String {
 
 /// The limits in comparisons of each scanpath, or of all together.
 fn comparisons(limits: (u64, u64), together: bool) -> String {
-    let noun = match limits.1 {
-        1 => "comparison",
+    let noun = match limits {
+        (1, 1) => "comparison",
         _ => "comparisons",
     };
     let whose = match together {

@@ -118,9 +118,9 @@ fn refusals_name_flags() {
     assert!(text.contains("11 of 12") && !text.contains("p02"), "{text}");
 }
 
-/// A summary of a metric with several numbers says which one its mean is of.
+/// A summary of a metric with several numbers has the mean of each, and statistics say which one they are of.
 #[test]
-fn a_summary_names_the_number_that_it_is_about() {
+fn a_summary_names_the_numbers_that_it_is_about() {
     let folder = folder();
     let call = |metric| {
         [
@@ -136,10 +136,35 @@ fn a_summary_names_the_number_that_it_is_about() {
     let ran = folder.run(&call("crqa"));
     assert!(ran.stderr.contains("by crqa: mean rec "), "{}", ran.stderr);
     assert!(ran.stderr.contains(" %, from "), "{}", ran.stderr);
+    for name in ["det", "lam", "corm"] {
+        let line = format!("\n  mean {name} ");
+        assert!(ran.stderr.contains(&line), "{}", ran.stderr);
+    }
+    let note = "the statistics are of rec; the results also have det, lam, corm (--of chooses one)";
+    let ran = folder.run(&["stats", "s.json"]);
+    assert!(ran.stderr.contains(note), "{}", ran.stderr);
+    let ran = folder.run(&["stats", "s.json", "--of", "rec"]);
+    assert!(
+        !ran.stderr.contains("the statistics are of"),
+        "{}",
+        ran.stderr
+    );
     let ran = folder.run(&call("scanmatch"));
     assert!(
         ran.stderr.contains("by scanmatch: mean 0."),
         "{}",
         ran.stderr
     );
+}
+
+/// A private answer about one number of several has its name.
+#[test]
+fn a_private_answer_names_its_number() {
+    let folder = folder();
+    let run = |call: &str| folder.run(&call.split(' ').collect::<Vec<_>>());
+    run("split cohort.csv --seed 1 --first a.csv --second b.csv");
+    let ran = run(
+        "compare a.csv b.csv --engine garbled --metric crqa --numbers det --undefined-as-zero --reveal mean --format csv",
+    );
+    assert!(ran.stdout.contains("\nmean,det,"), "{}", ran.stdout);
 }

@@ -5,7 +5,7 @@ use crate::kernel::double::DoubleKernel;
 use crate::kernel::global::{GlobalKernel, RewardKernel};
 use crate::kernel::local::LocalKernel;
 use crate::kernel::walk::WarpingKernel;
-use crate::kernel::{Row, hausdorff, levenshtein, recurrence, walk};
+use crate::kernel::{Row, hausdorff, levenshtein, recurrence, subsequence, walk};
 use crate::measures::{Crqa, Dtw, PathDivisor, SubsMatch};
 use crate::{Costs, Metric, MetricError, Model, PairScore, RankModel, RecurrenceModel};
 
@@ -20,6 +20,11 @@ enum IntegerKernel {
     /// All edits cost the same.
     Levenshtein {
         cost: i64,
+    },
+    /// No letter is replaced: a deletion and an insertion cost no more.
+    Subsequence {
+        insert: i64,
+        delete: i64,
     },
     Global(GlobalKernel),
     Local(LocalKernel),
@@ -53,6 +58,15 @@ impl Kernels {
                 {
                     IntegerKernel::Levenshtein {
                         cost: i64::from(mismatch),
+                    }
+                }
+                Costs::Unit { mismatch }
+                    if mismatch >= model.insert.saturating_add(model.delete)
+                        && letters <= subsequence::MOST_LETTERS =>
+                {
+                    IntegerKernel::Subsequence {
+                        insert: i64::from(model.insert),
+                        delete: i64::from(model.delete),
                     }
                 }
                 _ => IntegerKernel::Global(GlobalKernel::new(model, letters)),
@@ -157,6 +171,13 @@ impl Kernels {
                 levenshtein::row(row, |index, edits| {
                     (row.progress)(row.cells(index));
                     finish(index, edits as i64 * cost);
+                });
+            }
+            IntegerKernel::Subsequence { insert, delete } => {
+                subsequence::row(row, |index, common| {
+                    let (m, n) = row.lengths(index);
+                    let (deleted, inserted) = (m - common, n - common);
+                    finish(index, deleted as i64 * delete + inserted as i64 * insert);
                 });
             }
             IntegerKernel::Global(kernel) => kernel.row(row, finish),

@@ -1,10 +1,12 @@
 //! The fast alignment kernels.
 //!
-//! All of them sweep the table of cells in the same way (`sweep`): a *strip* of up to 128 rows at a time, along
+//! Most of them sweep the table of cells in the same way (`sweep`): a *strip* of up to 128 rows at a time, along
 //! anti-diagonals, so that every cell of a step is independent of the others and the compiler turns the step into
 //! vector instructions of whatever width the target has. One scanpath lies along the *lanes* (rows), the other along
 //! the *steps* (columns). The work per cell is in `global`, `local`, `double` and `walk`; `values` has the value of each pair
 //! of letters, `profile` arranges the values by lanes.
+//!
+//! `edits` and `subsequence` have 64 rows in a machine word instead.
 //!
 //! Memory besides the letter tables is proportional to the sum of the lengths.
 
@@ -18,6 +20,7 @@ pub(crate) mod local;
 pub(crate) mod number;
 mod profile;
 pub(crate) mod recurrence;
+pub(crate) mod subsequence;
 mod sweep;
 pub(crate) mod values;
 pub(crate) mod walk;

@@ -147,17 +147,50 @@ impl Diagonals {
 
 /// The largest distance of a point to the nearest point of the other (Hausdorff distance); neither is empty.
 pub(crate) fn hausdorff(a: &Plane, b: &Plane) -> f64 {
-    // All points of one side at once: one minimum per lane.
-    let directed = |from: &Plane, to: &Plane| {
-        let mut nearest = vec![f64::INFINITY; from.len()];
-        for (&other_x, &other_y) in to.x.iter().zip(&to.y) {
-            for ((slot, &x), &y) in nearest.iter_mut().zip(&from.x).zip(&from.y) {
-                *slot = squared([x, y], [other_x, other_y]).smaller(*slot);
+    farthest(b, a, farthest(a, b, 0.0)).sqrt()
+}
+
+/// Points that are compared before it is decided whether to go on: a few vector registers.
+const BLOCK: usize = 16;
+
+/// The square of the largest distance of a point to its nearest point of the other side, or `least` if that is larger. Once a
+/// point has one that is no farther than the largest distance so far, it cannot change that; mostly a few blocks show this.
+fn farthest(from: &Plane, to: &Plane, least: f64) -> f64 {
+    let (xs, rest_x) = to.x.as_chunks::<BLOCK>();
+    let (ys, rest_y) = to.y.as_chunks::<BLOCK>();
+    let mut largest = least;
+    for (&x, &y) in from.x.iter().zip(&from.y) {
+        let rest = rest_x.iter().zip(rest_y);
+        let mut nearest = rest.fold(f64::INFINITY, |nearest, (&other_x, &other_y)| {
+            squared([x, y], [other_x, other_y]).smaller(nearest)
+        });
+        for (xs, ys) in xs.iter().zip(ys) {
+            if nearest <= largest {
+                break;
             }
+            nearest = nearest_in_block([x, y], xs, ys).smaller(nearest);
         }
-        nearest.into_iter().fold(0.0, f64::max)
-    };
-    directed(a, b).max(directed(b, a)).sqrt()
+        largest = largest.max(nearest);
+    }
+    largest
+}
+
+/// The square of the distance to the nearest point of a block.
+#[inline(always)]
+fn nearest_in_block([x, y]: [f64; 2], xs: &[f64; BLOCK], ys: &[f64; BLOCK]) -> f64 {
+    let mut squares = [0.0; BLOCK];
+    for at in 0..BLOCK {
+        squares[at] = squared([x, y], [xs[at], ys[at]]);
+    }
+    // Halves are vectors, unlike a minimum of one number after the other.
+    let mut half = BLOCK / 2;
+    while half > 0 {
+        for at in 0..half {
+            squares[at] = squares[at + half].smaller(squares[at]);
+        }
+        half /= 2;
+    }
+    squares[0]
 }
 
 /// For each point of `a`, which points of `b` are at most `radius` away; 64 of them in a word.

@@ -204,7 +204,10 @@ impl DurationClasses {
             .iter()
             .all(|&size| size.is_finite() && size > 0.0);
         let letters = self.letters();
-        if !ascending || !sizes || durations.is_empty() || self.grid.cells() > MAX_CELLS {
+        if !ascending {
+            return Err(MetricError::DurationOrder);
+        }
+        if !sizes || durations.is_empty() || self.grid.cells() > MAX_CELLS {
             return Err(MetricError::Classes);
         }
         crate::scale::check(self.scale)?;

@@ -11,6 +11,7 @@
 use crate::support;
 
 use proptest::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering};
 use support::{alphabet, case, global_metric, grid, local_metric, two_scanpaths};
 use veilpath_metrics::{
     Alphabet, Comparison, Distance, Grid, LocalScoring, MAX_COST, Metric, Model, Notation,
@@ -248,6 +249,55 @@ fn levenshtein_where_the_algorithms_change() {
             b.len()
         );
         assert_eq!(comparison.read(raw, a.len(), b.len()), Ok(pair_score));
+    }
+}
+
+/// Costs with which no letter is replaced, around the lengths where words and strips change, single and in a batch.
+#[test]
+fn subsequences_where_words_and_strips_change() {
+    let alphabet = *index_costs().alphabet();
+    let costs = |mismatch, insert, delete| Metric::NeedlemanWunsch {
+        substitution: Substitution::Unit { mismatch },
+        insert,
+        delete,
+        scale: None,
+    };
+    let lengths = [
+        0, 1, 63, 64, 65, 128, 129, 193, 255, 256, 257, 511, 513, 770,
+    ];
+    let paths: Vec<Scanpath> = (1u32..)
+        .zip(lengths)
+        .map(|(seed, length)| wandering(length, 52, seed))
+        .collect();
+    let paths: Vec<&Scanpath> = paths.iter().collect();
+    let all = 0..paths.len();
+    let pairs: Vec<(usize, usize)> = all
+        .clone()
+        .flat_map(|i| all.clone().map(move |j| (i, j)))
+        .filter(|&(i, j)| i + j > 0)
+        .collect();
+    let metrics = [
+        Metric::SequenceScore,
+        costs(8.0, 3.0, 5.0),
+        costs(9.0, 0.0, 2.0),
+    ];
+    for metric in metrics {
+        let comparison = Comparison::new(metric, alphabet).unwrap();
+        let finished = AtomicU64::new(0);
+        let progress = |cells| {
+            finished.fetch_add(cells, Ordering::Relaxed);
+        };
+        let batch = comparison.compare_pairs(&paths, &paths, &pairs, &progress);
+        let mut cells = 0;
+        for (&(i, j), reading) in pairs.iter().zip(batch.unwrap()) {
+            let (a, b) = (paths[i], paths[j]);
+            let raw = comparison.raw(a, b).unwrap();
+            let expected = textbook(&comparison, a, b);
+            assert_eq!(raw, expected, "{} × {}", a.len(), b.len());
+            assert_eq!(comparison.read(raw, a.len(), b.len()), Ok(reading));
+            cells += a.len() as u64 * b.len() as u64;
+        }
+        assert_eq!(finished.into_inner(), cells);
     }
 }
 

@@ -215,6 +215,20 @@ fn settings_are_checked() {
 }
 
 #[test]
+fn durations_to_round_to_are_in_ascending_order() {
+    let Metric::ScaSim(scasim) = classes() else {
+        panic!()
+    };
+    for durations in [vec![200.0, 100.0], vec![100.0, 100.0]] {
+        let mut scasim = scasim.clone();
+        scasim.classes.as_mut().unwrap().durations = durations;
+        let alphabet = Alphabet::letters(6).unwrap();
+        let refused = Comparison::new(Metric::ScaSim(scasim), alphabet).err();
+        assert_eq!(refused, Some(MetricError::DurationOrder));
+    }
+}
+
+#[test]
 fn metrics_are_read_as_they_are_written() {
     let points = letters(Grid::default());
     let metrics = [

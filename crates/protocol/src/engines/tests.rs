@@ -1,5 +1,6 @@
 //! One test body for every engine and metric: the answers of both roles follow from the plain comparison of each pair.
 
+mod measure_vectors;
 mod measures;
 mod thresholds;
 mod traffic;

@@ -35,10 +35,13 @@ impl ValueKind {
     }
 
     /// The name of the output.
-    pub(crate) fn name(self) -> &'static str {
+    fn name(self, metric: &Metric) -> &'static str {
         match self {
             Self::Similarity => "similarity",
-            Self::Score => "score",
+            Self::Score => metric
+                .outputs()
+                .first()
+                .map_or("score", |output| output.name),
         }
     }
 }
@@ -210,7 +213,7 @@ impl<'a> Values<'a> {
 
     /// The name of the output.
     pub(crate) fn name(&self) -> &'static str {
-        self.kind.name()
+        self.kind.name(self.comparison.metric())
     }
 
     /// The value as a linear function of the raw result: its value at 0, and what each unit adds.

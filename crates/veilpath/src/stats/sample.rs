@@ -2,6 +2,7 @@
 
 use super::layout::{Layout, Matrix};
 use super::{Groups, NamedResult, SitesProblem, StatsError, StatsOptions};
+use crate::Note;
 use std::collections::{BTreeMap, BTreeSet};
 use veilpath_protocol::{Label, Outcome, Output, OutputKind, Value};
 use veilpath_statistics::{FixedPoint, Participants};
@@ -89,6 +90,17 @@ impl<'a> Sample<'a> {
     /// Whether both sides are the same cohort.
     pub(super) fn is_pool(&self) -> bool {
         self.outcome.one_cohort
+    }
+
+    /// What to say if nobody chose one of several numbers. A score and its similarity are one.
+    pub(super) fn one_of_several(&self, chosen: Option<&str>) -> Option<Note> {
+        let is_other = |it: &&Output| it.name != self.output.name && it.name != "score";
+        let others = self.outcome.results.outputs().iter().filter(is_other);
+        let others: Vec<String> = others.map(|it| it.name.clone()).collect();
+        (chosen.is_none() && !others.is_empty()).then(|| Note::OneNumber {
+            output: self.output.name.clone(),
+            others,
+        })
     }
 
     /// 1 if larger numbers mean more similar, −1 if smaller ones do.

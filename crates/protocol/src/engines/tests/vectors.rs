@@ -7,7 +7,7 @@ use super::*;
 use std::path::PathBuf;
 
 /// The rows of a file, without its header, which is checked.
-fn rows(name: &str, header: &str) -> Option<Vec<Vec<String>>> {
+pub(super) fn rows(name: &str, header: &str) -> Option<Vec<Vec<String>>> {
     let shared = std::env::var_os("VEILPATH_SHARED").map_or_else(
         || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
         PathBuf::from,
@@ -23,34 +23,49 @@ fn rows(name: &str, header: &str) -> Option<Vec<Vec<String>>> {
     Some(lines.map(row).collect())
 }
 
-/// A column of scanpaths; each is compared with the one in the same row.
-fn column(rows: &[Vec<String>], column: usize, alphabet: Alphabet) -> Cohort {
-    let entry = |(line, row): (usize, &Vec<String>)| Entry {
+/// A cohort whose scanpaths are each compared with the one at the same place.
+fn by_row(scanpaths: impl Iterator<Item = Scanpath>, alphabet: Alphabet) -> Cohort {
+    let entry = |(line, scanpath): (usize, Scanpath)| Entry {
         participant: "p".into(),
         group: None,
         stimulus: Some(line.to_string()),
-        scanpath: alphabet.parse(&row[column]).unwrap(),
+        scanpath,
         fixations: None,
     };
     Cohort {
         alphabet,
         encoding: Encoding::default(),
         screen: None,
-        entries: rows.iter().enumerate().map(entry).collect(),
+        entries: scanpaths.enumerate().map(entry).collect(),
     }
+}
+
+/// The numbers of each row.
+pub(super) fn numbers(
+    engine: Engine,
+    pairs: &[[Scanpath; 2]],
+    metric: &Metric,
+    alphabet: Alphabet,
+) -> Vec<Vec<Option<f64>>> {
+    let side = |at: usize| by_row(pairs.iter().map(|pair| pair[at].clone()), alphabet);
+    let (a, b) = (side(0), side(1));
+    let spec = Spec::new(engine, metric.clone(), PairRule::SameStimulus, &a, &b).unwrap();
+    let outcome = compare_locally(spec, &a, &b, &()).unwrap();
+    assert_eq!(outcome.results.len(), pairs.len());
+    let results = outcome.results.iter();
+    results
+        .map(|pair| pair.values.iter().map(|value| value.number()).collect())
+        .collect()
 }
 
 /// The score of each row.
 fn scores(engine: Engine, rows: &[Vec<String>], metric: &Metric, alphabet: Alphabet) -> Vec<f64> {
-    let (a, b) = (column(rows, 0, alphabet), column(rows, 1, alphabet));
-    let spec = Spec::new(engine, metric.clone(), PairRule::SameStimulus, &a, &b).unwrap();
-    let outcome = compare_locally(spec, &a, &b, &()).unwrap();
-    assert_eq!(outcome.results.len(), rows.len());
-    let scores = outcome.results.iter().map(|pair| match pair.values[0] {
-        Value::Number(score) => score,
-        other => panic!("{other:?}"),
-    });
-    scores.collect()
+    let pairs: Vec<[Scanpath; 2]> = rows
+        .iter()
+        .map(|row| [&row[0], &row[1]].map(|text| alphabet.parse(text).unwrap()))
+        .collect();
+    let numbers = numbers(engine, &pairs, metric, alphabet);
+    numbers.iter().map(|pair| pair[0].unwrap()).collect()
 }
 
 #[test]
