@@ -20,6 +20,9 @@ use veilpath::{
 /// How often the page hears about progress.
 const REPORT_INTERVAL: Duration = Duration::from_millis(150);
 
+/// Why there is no test of the two cohorts.
+const TOO_FEW: &str = "whether the two cohorts differ cannot be tested: each needs at least two participants with the same stimulus";
+
 /// The boxes of a comparison besides its plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -196,8 +199,15 @@ impl App {
             true => {
                 let mut results = vec![result_file(&outcome)?];
                 if job.form.sites {
-                    results.push(result_file(&compared(0, 0)?)?);
-                    results.push(result_file(&compared(1, 1)?)?);
+                    let within = [compared(0, 0)?, compared(1, 1)?];
+                    match within.iter().any(|it| it.results.is_empty()) {
+                        true => push(notes, TOO_FEW.into()),
+                        false => {
+                            for outcome in &within {
+                                results.push(result_file(outcome)?);
+                            }
+                        }
+                    }
                 }
                 let names = ["scores.json", "within-a.json", "within-b.json"];
                 let named: Vec<NamedResult<'_>> = names

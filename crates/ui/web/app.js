@@ -73,8 +73,13 @@ export function say(text) {
 export function problemBox(problem) {
   if (!problem) return null;
   if (!problem.message) problem = { message: String(problem), advice: "" };
-  return h("div", { class: "warning problem" }, h("strong", { class: problem.file ? null : "sentence" }, problem.message), problem.advice ? h("p", null, problem.advice) : null);
+  return h("div", { class: "warning problem" }, h("strong", { class: problem.file ? null : "sentence" }, problem.message), differenceTable(problem.differences), problem.advice ? h("p", null, problem.advice) : null);
 }
+
+/** Two plans side by side, where they differ. */
+const differenceTable = (differences) => !differences?.length ? null : h("div", { class: "scroll" }, h("table", null,
+  h("thead", null, h("tr", null, ["Setting", "Here", "Partner"].map((title) => h("th", { scope: "col" }, title)))),
+  h("tbody", null, differences.map(([name, ours, theirs]) => h("tr", null, h("th", { scope: "row" }, name), h("td", null, ours), h("td", null, theirs))))));
 
 /** Texts with a label above an input; `field` is the name that problems use. */
 export function box(id, label, input, { help, field, wide } = {}) {
@@ -152,10 +157,12 @@ function dataStep(now) {
 export async function addFiles(files) {
   if (!files.length) return;
   const refused = [];
+  let invitations = 0;
   for (const [at, file] of files.entries()) {
     say(`Reading ${file.name} (${at + 1} of ${files.length})…`);
     try {
-      await ask(`/api/files?name=${encodeURIComponent(file.name)}&more=${files.length > 1}`, { bytes: file });
+      const { kind } = await ask(`/api/files?name=${encodeURIComponent(file.name)}&more=${files.length > 1}`, { bytes: file });
+      if (kind === "invitation") invitations += 1;
     } catch (problem) {
       refused.push(problem);
     }
@@ -163,7 +170,10 @@ export async function addFiles(files) {
   // Many files are encoded once, when all of them are there.
   if (files.length > 1) await attempt(() => ask("/api/options", { json: {} }));
   const taken = files.length - refused.length;
-  say(taken ? `${count(taken, "file")} read.` : "");
+  if (invitations) location.hash = "#partner";
+  // The new step clears what was said before.
+  await new Promise((done) => setTimeout(done));
+  say(!taken ? "" : taken === invitations ? "The partner’s file was opened." : `${count(taken, "file")} read.`);
   showProblems(refused);
 }
 
@@ -577,12 +587,12 @@ export async function refresh() {
   loading = false;
 }
 
-function progress({ done, total, seconds_left }) {
+function progress({ done, total, seconds_left, session }) {
   const bar = document.getElementById("progress");
   if (!bar) return;
   bar.value = total ? done / total : 0;
   const left = seconds_left === null ? "" : seconds_left < 90 ? `, about ${Math.ceil(seconds_left)} s left` : `, about ${Math.ceil(seconds_left / 60)} min left`;
-  document.getElementById("progress-text").textContent = `${Math.floor((total ? done / total : 0) * 100)} %${left}`;
+  document.getElementById("progress-text").textContent = session && !done ? "Waiting until the partner has started, too…" : `${Math.floor((total ? done / total : 0) * 100)} %${left}`;
 }
 
 function listen() {
@@ -594,7 +604,7 @@ function listen() {
     if (event.event === "changed") refresh();
     if (event.event === "progress") progress(event);
   });
-  events.addEventListener("error", () => document.getElementById("alert").replaceChildren(problemBox({ message: "The program does not respond.", advice: "If it has ended, start Veilpath again, and drop the files again. A session with a partner continues where it stopped: connect again with the same files and the same plan." })));
+  events.addEventListener("error", () => document.getElementById("alert").replaceChildren(problemBox({ message: "The program does not respond.", advice: "If it has ended, start Veilpath again, and drop the files again. A session with a partner continues where it stopped: open the partner’s file again, and connect with the same recordings and the same plan." })));
 }
 
 function theme() {

@@ -87,3 +87,56 @@ fn the_command_meets_where_the_page_does() {
     }
     server.stop();
 }
+
+/// Two participants leave one in each half, and nothing to compare within a half.
+#[test]
+fn two_participants_have_statistics_without_a_test_of_cohorts() {
+    let server = Running::start(ServerOptions::default());
+    let table = cohort(2, 10);
+    let path = "POST /api/files?name=c.csv";
+    assert_eq!(
+        server.send(path, &server.own(), table.as_bytes()).status,
+        200
+    );
+    assert_eq!(
+        server.send("POST /api/compare", &server.own(), b"").status,
+        200
+    );
+    let result = ended(&server)["result"].clone();
+    assert!(result["statistics"].is_string(), "{result}");
+    let notes = result["notes"].to_string();
+    assert!(notes.contains("at least two participants"), "{notes}");
+    assert!(!notes.contains("within-a"), "{notes}");
+    server.stop();
+}
+
+/// What this side's limits say is known before anybody connects.
+#[test]
+fn a_plan_that_would_be_refused_is_found_before_it_connects() {
+    let server = Running::start(ServerOptions::default());
+    let limits = |participants: usize, reveal: &str| -> Value {
+        for file in state(&server)["files"].as_array().unwrap() {
+            let path = format!("DELETE /api/files/{}", file["id"]);
+            assert_eq!(server.send(&path, &server.own(), b"").status, 200);
+        }
+        let table = cohort(participants, 20);
+        let path = "POST /api/files?name=c.csv";
+        assert_eq!(
+            server.send(path, &server.own(), table.as_bytes()).status,
+            200
+        );
+        let form = format!("{{\"plan\": {{\"reveal\": \"{reveal}\"}}}}");
+        assert_eq!(server.json("POST /api/partner", &form).status, 200);
+        let answer = server.send("GET /api/policy", &server.own(), b"");
+        serde_json::from_str::<Value>(&answer.body).unwrap()["limits"].clone()
+    };
+    // A newcomer's first plan is not refused.
+    assert_eq!(state(&server)["partner"]["plan"]["reveal"], "mean");
+    let fits = |participants, reveal| limits(participants, reveal)["fits"].clone();
+    assert_eq!(fits(12, "mean"), true);
+    assert_eq!(fits(12, "score"), false);
+    assert_eq!(fits(3, "mean"), false);
+    assert_eq!(fits(3, "score"), true);
+    assert_eq!(limits(12, "test:groups")["kind"], "no-groups");
+    server.stop();
+}
