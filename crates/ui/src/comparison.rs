@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use veilpath::encode::Groups;
 use veilpath::split::{SplitOptions, split};
-use veilpath::stats::{NamedResult, StatsOptions, statistics};
+use veilpath::stats::{NamedResult, StatsError, StatsOptions, statistics};
 use veilpath::{
     CancelToken, CompareOptions, Error, Event, EventSink, Input, Outcome, PlanOptions, RawCohort,
     compare, part_of_cohort, plan,
@@ -199,15 +199,8 @@ impl App {
             true => {
                 let mut results = vec![result_file(&outcome)?];
                 if job.form.sites {
-                    let within = [compared(0, 0)?, compared(1, 1)?];
-                    match within.iter().any(|it| it.results.is_empty()) {
-                        true => push(notes, TOO_FEW.into()),
-                        false => {
-                            for outcome in &within {
-                                results.push(result_file(outcome)?);
-                            }
-                        }
-                    }
+                    results.push(result_file(&compared(0, 0)?)?);
+                    results.push(result_file(&compared(1, 1)?)?);
                 }
                 let names = ["scores.json", "within-a.json", "within-b.json"];
                 let named: Vec<NamedResult<'_>> = names
@@ -219,7 +212,14 @@ impl App {
                     groups: job.groups()?,
                     ..StatsOptions::default()
                 };
-                match statistics(&named, &options, &events) {
+                let all = match statistics(&named, &options, &events) {
+                    Err(Error::Stats(StatsError::NoPairs { .. })) if job.form.sites => {
+                        push(notes, TOO_FEW.into());
+                        statistics(&named[..1], &options, &events)
+                    }
+                    all => all,
+                };
+                match all {
                     Ok(outcome) => Some(outcome),
                     Err(Error::Cancelled) => return Err(Error::Cancelled.into()),
                     Err(error) => {

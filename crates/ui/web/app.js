@@ -9,6 +9,8 @@ const reportBox = document.createElement("section");
 const main = document.getElementById("step");
 const titles = { data: "Data", encode: "Encode", compare: "Compare here", partner: "With a partner" };
 let shown = "";
+let lost = "";
+let heard = "";
 let reportShown = "";
 
 /** An element with attributes, listeners (functions) and children; texts are texts. */
@@ -154,33 +156,40 @@ function dataStep(now) {
   ];
 }
 
-export async function addFiles(files) {
+/** Adds files; those of a folder need not all be recordings. */
+export async function addFiles(files, isFolder = false) {
   if (!files.length) return;
   const refused = [];
+  const kinds = new Map();
   let invitations = 0;
   for (const [at, file] of files.entries()) {
     say(`Reading ${file.name} (${at + 1} of ${files.length})…`);
     try {
-      const { kind } = await ask(`/api/files?name=${encodeURIComponent(file.name)}&more=${files.length > 1}`, { bytes: file });
+      const { id, kind } = await ask(`/api/files?name=${encodeURIComponent(file.name)}&more=${files.length > 1}`, { bytes: file });
       if (kind === "invitation") invitations += 1;
+      else kinds.set(id, kind);
     } catch (problem) {
       refused.push(problem);
     }
   }
+  // A folder with recordings may have other files, too; one without shows what is wrong with them.
+  const hasData = [...kinds.values()].some((kind) => kind === "gaze" || kind === "cohort");
+  const others = isFolder && hasData ? [...kinds].filter(([, kind]) => kind === "unknown").map(([id]) => id) : [];
+  const left = isFolder && hasData ? others.length + refused.splice(0).length : 0;
   // Many files are encoded once, when all of them are there.
-  if (files.length > 1) await attempt(() => ask("/api/options", { json: {} }));
-  const taken = files.length - refused.length;
+  if (files.length > 1) await attempt(() => ask("/api/options", { json: { leave_out: others } }));
+  const taken = files.length - refused.length - left;
   if (invitations) location.hash = "#partner";
   // The new step clears what was said before.
   await new Promise((done) => setTimeout(done));
-  say(!taken ? "" : taken === invitations ? "The partner’s file was opened." : `${count(taken, "file")} read.`);
+  say(!taken ? "" : taken === invitations ? "The partner’s file was opened." : `${left ? `${count(left, "other file")} of the folder left out. ` : ""}${count(taken, "file")} read.`);
   showProblems(refused);
 }
 
-/** Files of a dropped folder, too. */
+/** The files that were dropped, and whether they come from a folder. */
 async function dropped(transfer) {
   const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
-  if (!entries.some((entry) => entry.isDirectory)) return [...transfer.files];
+  if (!entries.some((entry) => entry.isDirectory)) return [[...transfer.files], false];
   const files = [];
   const walk = async (entry) => {
     if (entry.isFile) files.push(await new Promise((good, bad) => entry.file(good, bad)));
@@ -194,12 +203,12 @@ async function dropped(transfer) {
     }
   };
   for (const entry of entries) await walk(entry);
-  return files.filter((file) => !file.name.startsWith("."));
+  return [files.filter((file) => !file.name.startsWith(".")), true];
 }
 
 function dropZone(now) {
   const input = h("input", { type: "file", id: "files", multiple: true, class: "visually-hidden", change: () => addFiles([...input.files]) });
-  const folder = h("input", { type: "file", id: "folder", webkitdirectory: true, multiple: true, class: "visually-hidden", change: () => addFiles([...input.files, ...folder.files].filter((file) => !file.name.startsWith("."))) });
+  const folder = h("input", { type: "file", id: "folder", webkitdirectory: true, multiple: true, class: "visually-hidden", change: () => addFiles([...folder.files].filter((file) => !file.name.startsWith(".")), true) });
   const fromFolder = now.folder && now.folder.files.length ? box("folder-file", `From the folder “${now.folder.name}”`, select("", [["", "Choose a file…"], ...now.folder.files.map((name) => [name, name])], (name) => name && attempt(() => ask("/api/folder", { json: { name } })))) : null;
   return h("section", { class: "drop", id: "drop" },
     h("h2", null, "Drop your recordings here"),
@@ -268,12 +277,16 @@ const removeButton = (file) => h("button", { type: "button", id: `remove-${file.
 
 function pictureTable(now, files) {
   const stimuli = now.stimuli.filter((it) => it.name !== null).map((it) => [it.name, it.name]);
-  return h("ul", { class: "plain pictures" }, files.map((file) => {
+  const line = (file) => {
     const choose = select(file.stimulus ?? guess(file, now), [["", "all stimuli"], ...stimuli], (stimulus) => attempt(() => ask(`/api/files/${file.id}`, { json: { stimulus } })));
     choose.id = `stimulus-${file.id}`;
     choose.setAttribute("aria-label", `Stimulus of ${file.name}`);
     return h("li", { class: "row" }, h("strong", null, file.name), file.kind === "image" ? [" shows ", choose] : ` (${file.title})`, removeButton(file));
-  }));
+  };
+  const list = (files) => h("ul", { class: "plain pictures" }, files.map(line));
+  const metadata = files.filter((file) => file.kind === "metadata");
+  // A BIDS dataset has many of them.
+  return [list(files.filter((file) => !metadata.includes(file))), metadata.length ? h("details", null, h("summary", null, `Metadata of BIDS recordings: ${count(metadata.length, "file")}`), list(metadata)) : null];
 }
 
 /** The stimulus that a picture's name contains. */
@@ -551,11 +564,14 @@ function show(force) {
   if (force || signature !== shown) {
     shown = signature;
     const active = document.activeElement;
-    const kept = active?.id && body.contains(active) ? { id: active.id, value: active.type === "text" || active.type === "range" || active.tagName === "TEXTAREA" ? active.value : null, start: active.type === "text" ? active.selectionStart : null } : null;
+    // A button that was used may be disabled or gone for a while.
+    if (active?.id && body.contains(active)) lost = "";
+    const kept = active === document.body && lost ? { id: lost, value: null, start: null } : active?.id && body.contains(active) ? { id: active.id, value: active.type === "text" || active.type === "range" || active.tagName === "TEXTAREA" ? active.value : null, start: active.type === "text" ? active.selectionStart : null } : null;
     const open = new Set([...body.querySelectorAll("details[open]")].map((it) => it.firstChild?.textContent));
     body.replaceChildren(...[steps[step](now)].flat(9).filter(Boolean));
     for (const details of body.querySelectorAll("details")) if (open.has(details.firstChild?.textContent)) details.open = true;
     const again = kept && document.getElementById(kept.id);
+    if (kept && (!again || again.disabled)) lost = kept.id;
     if (again) {
       if (kept.value !== null && again.value !== kept.value) again.value = kept.value;
       again.focus({ preventScroll: true });
@@ -567,6 +583,10 @@ function show(force) {
   if (!pictureBox.hidden) picture.update(now);
   showReport(now, step);
   main.setAttribute("aria-busy", "false");
+  // For those who cannot see that it is done.
+  const done = now.job?.running ? "" : now.result && !now.result.with_partner ? `result ${now.result.id}` : "";
+  if (done && heard !== done && heard !== "" && step === "compare") say("The comparison is finished: the result is below.");
+  heard = done || "running";
 }
 
 let loading = false;
@@ -631,7 +651,7 @@ addEventListener("dragleave", () => document.getElementById("drop")?.classList.r
 addEventListener("drop", async (event) => {
   event.preventDefault();
   document.getElementById("drop")?.classList.remove("over");
-  addFiles(await dropped(event.dataTransfer));
+  addFiles(...(await dropped(event.dataTransfer)));
 });
 await refresh();
 listen();

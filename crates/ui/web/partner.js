@@ -26,7 +26,7 @@ const introduction = () => h("p", { class: "under" }, "Compare with another inst
 const save = (values) => attempt(() => ask("/api/partner", { json: { ...state.now.partner, ...values } }));
 
 function identityBox() {
-  const load = () => attempt(async () => { identity = await ask("/api/identity"); redraw(); }, true);
+  const load = () => attempt(async () => { identity = await ask("/api/identity"); redraw(); document.getElementById("own-fingerprint")?.focus(); }, true);
   const section = h("section", { id: "identity" }, h("h2", null, "1. Who you are"));
   if (!identity) {
     section.append(h("p", null, "Your identity is a key that stays in a file on this machine. Its fingerprint is what the partner has to know."), h("button", { type: "button", id: "show-identity", class: "primary", click: load }, "Show my fingerprint"));
@@ -34,7 +34,7 @@ function identityBox() {
   }
   const drawn = new DOMParser().parseFromString(identity.qr, "image/svg+xml").documentElement;
   section.append(h("div", { class: "identity" },
-    h("div", null, h("p", null, "Your fingerprint:"), h("code", { class: "fingerprint", id: "own-fingerprint" }, identity.fingerprint), h("p", null, "The same in words, to read out on the phone:"), wordList(identity.words)),
+    h("div", null, h("p", null, "Your fingerprint:"), h("code", { class: "fingerprint", id: "own-fingerprint", tabindex: "-1" }, identity.fingerprint), h("p", null, "The same in words, to read out on the phone:"), wordList(identity.words)),
     h("div", { class: "qr" }, document.importNode(drawn, true))));
   return section;
 }
