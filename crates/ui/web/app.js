@@ -75,7 +75,7 @@ export function say(text) {
 export function problemBox(problem) {
   if (!problem) return null;
   if (!problem.message) problem = { message: String(problem), advice: "" };
-  return h("div", { class: "warning problem" }, h("strong", { class: problem.file ? null : "sentence" }, problem.message), differenceTable(problem.differences), problem.advice ? h("p", null, problem.advice) : null);
+  return h("div", { class: "warning problem" }, h("strong", { class: problem.file || /^\S+\.\w+:/.test(problem.message) ? null : "sentence" }, problem.message), differenceTable(problem.differences), problem.advice ? h("p", null, problem.advice) : null);
 }
 
 /** Two plans side by side, where they differ. */
@@ -84,12 +84,12 @@ const differenceTable = (differences) => !differences?.length ? null : h("div", 
   h("tbody", null, differences.map(([name, ours, theirs]) => h("tr", null, h("th", { scope: "row" }, name), h("td", null, ours), h("td", null, theirs))))));
 
 /** Texts with a label above an input; `field` is the name that problems use. */
-export function box(id, label, input, { help, field, wide } = {}) {
+export function box(id, label, input, { help, field, wide, double } = {}) {
   const wrong = field && state.now?.problem?.fields?.includes(field);
   input.id = id;
   if (wrong) input.setAttribute("aria-invalid", "true");
   if (help) input.setAttribute("aria-describedby", `${id}-help`);
-  return h("div", { class: `field${wrong ? " wrong" : ""}${wide ? " wide" : ""}` }, h("label", { for: id }, label), input, help ? h("small", { id: `${id}-help` }, help) : null);
+  return h("div", { class: `field${wrong ? " wrong" : ""}${wide ? " wide" : ""}${double ? " double" : ""}` }, h("label", { for: id }, label), input, help ? h("small", { id: `${id}-help` }, help) : null);
 }
 
 export function select(value, choices, change) {
@@ -471,7 +471,7 @@ export function planBoxes(plan, set, id, withPartner) {
     withPartner ? box(`${id}-reveal`, "What is revealed", select(plan.reveal, [
       ["score", "the score of each pair"], ["mean", "the mean of each stimulus"], ["mean:overall", "one mean"], ["groups", "the mean of each pair of groups"],
       ["test:groups", "a test: do groups differ?"], ["test:sites", "a test: do the two sites differ?"], ["nearest:5,rate", "how often the nearest neighbours are of the same group"], ["histogram:20", "a histogram"],
-      ...(["score", "mean", "mean:overall", "groups", "test:groups", "test:sites", "nearest:5,rate", "histogram:20"].includes(plan.reveal) ? [] : [[plan.reveal, plan.reveal]])], (reveal) => set({ ...plan, reveal })), { help: plan.reveal === "score" ? "Reveals a number for every pair of scanpaths. Many scores of one scanpath reveal it, so only a few comparisons of each are allowed: with more participants, choose a mean or a test." : plan.reveal.startsWith("threshold") ? "Reveals one bit for every pair of scanpaths." : "Reveals nothing about single pairs." }) : null,
+      ...(["score", "mean", "mean:overall", "groups", "test:groups", "test:sites", "nearest:5,rate", "histogram:20"].includes(plan.reveal) ? [] : [[plan.reveal, plan.reveal]])], (reveal) => set({ ...plan, reveal })), { help: plan.reveal === "score" ? "Reveals a number for every pair of scanpaths. Many scores of one scanpath reveal it, so only a few comparisons of each are allowed: with more participants, choose a mean or a test." : plan.reveal.startsWith("threshold") ? "Reveals one bit for every pair of scanpaths." : "Reveals nothing about single pairs.", double: true }) : null,
     withPartner ? box(`${id}-reveal-to`, "Who learns it", select(plan.reveal_to, [["both", "both sides"], ["host", "only the host"], ["join", "only the joining side"]], (reveal_to) => set({ ...plan, reveal_to }))) : null,
     withPartner ? box(`${id}-engine`, "Engine", select(plan.engine, [["auto", "automatic"], ["garbled", "garbled circuits"], ["shares", "secret sharing"]], (engine) => set({ ...plan, engine })), { help: "How the two programs compute. Automatic takes what suits the connection." }) : null);
 }

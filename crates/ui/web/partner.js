@@ -125,7 +125,7 @@ function policyBox(now) {
   const value = policy.value;
   if (!value) return null;
   if (!value.exists) return h("p", { class: "note" }, "Policy: your institution has none (policy.toml) that says what may leave it.");
-  return h("p", { class: value.allowed ? "note" : "warning" }, value.allowed ? `Policy: this plan is allowed (${value.file}, valid until ${value.expires}).` : `Policy: this plan is not allowed. ${value.reason.split("\n").slice(value.reason.includes("\n") ? 1 : 0).map((line) => line.trim()).join("; ")}`);
+  return h("p", { class: value.allowed ? "note" : "warning" }, value.allowed ? `Policy: this plan is allowed (${value.file}, valid until ${value.expires}).` : `Policy: this plan is not allowed. ${value.reason.split("\n").slice(value.reason.includes("\n") ? 1 : 0).map((line) => line.trim().replace(`${value.file}, `, "")).join("; ")}`);
 }
 
 function connectBox(now) {
