@@ -267,7 +267,9 @@ function fileTable(now, files) {
       h("td", { "data-label": "Cohort" }, side),
       h("td", null, removeButton(file)));
   });
-  return h("div", { class: "scroll" }, h("table", { class: "files" },
+  // What comes below has to stay in reach.
+  const box = files.length > 12 ? { class: "scroll many", tabindex: "0", role: "region", "aria-label": "Files" } : { class: "scroll" };
+  return h("div", box, h("table", { class: "files" },
     h("caption", null, "What was read, and what was assumed"),
     h("thead", null, h("tr", null, ["File", "Format", "Rows used", "Rows dropped", "Assumed", "Cohort", ""].map((title, at) => h("th", { scope: "col", class: at === 2 ? "number" : null }, title || h("span", { class: "visually-hidden" }, "Remove"))))),
     h("tbody", null, rows)));
@@ -568,8 +570,11 @@ function show(force) {
     if (active?.id && body.contains(active)) lost = "";
     const kept = active === document.body && lost ? { id: lost, value: null, start: null } : active?.id && body.contains(active) ? { id: active.id, value: active.type === "text" || active.type === "range" || active.tagName === "TEXTAREA" ? active.value : null, start: active.type === "text" ? active.selectionStart : null } : null;
     const open = new Set([...body.querySelectorAll("details[open]")].map((it) => it.firstChild?.textContent));
+    const scrolled = body.querySelector(".many")?.scrollTop ?? 0;
     body.replaceChildren(...[steps[step](now)].flat(9).filter(Boolean));
     for (const details of body.querySelectorAll("details")) if (open.has(details.firstChild?.textContent)) details.open = true;
+    const many = body.querySelector(".many");
+    if (many) many.scrollTop = scrolled;
     const again = kept && document.getElementById(kept.id);
     if (kept && (!again || again.disabled)) lost = kept.id;
     if (again) {

@@ -140,3 +140,36 @@ fn a_plan_that_would_be_refused_is_found_before_it_connects() {
     assert_eq!(limits(12, "test:groups")["kind"], "no-groups");
     server.stop();
 }
+
+/// A folder has more than recordings: what cannot be one is refused at once, and a table that may be one can be left out.
+#[test]
+fn files_of_a_folder_that_are_no_recordings_are_left_out() {
+    let server = Running::start(ServerOptions::default());
+    let drop_file = |name: &str, text: &str| {
+        let path = format!("POST /api/files?name={name}&more=true");
+        server.send(&path, &server.own(), text.as_bytes())
+    };
+    let gaze = "participant,x,y,duration\np,1,2,300\nq,5,6,300\n";
+    let gaze = drop_file("gaze.csv", gaze);
+    assert!(gaze.body.contains("\"kind\":\"gaze\""), "{}", gaze.body);
+    for (name, text) in [
+        ("participants.tsv", "participant_id\tage\nsub-1\t30\n"),
+        ("report.pdf", "%PDF-1.7 x"),
+        ("analysis.py", "print(1)"),
+    ] {
+        assert_eq!(drop_file(name, text).status, 422, "{name}");
+    }
+    let table = drop_file("table.csv", "alpha,beta,gamma\n1.5,2.5,x\n");
+    let table: Value = serde_json::from_str(&table.body).unwrap();
+    assert_eq!(table["kind"], "unknown");
+    let end = format!(
+        "{{\"read\": {{\"screen\": \"100x100\"}}, \"leave_out\": [{}]}}",
+        table["id"]
+    );
+    assert_eq!(server.json("POST /api/options", &end).status, 200);
+    let state = state(&server);
+    assert_eq!(state["files"].as_array().unwrap().len(), 1);
+    assert_eq!(state["problem"], Value::Null);
+    assert_eq!(state["cohorts"][0]["participants"], 2);
+    server.stop();
+}
