@@ -87,6 +87,21 @@ pub(crate) struct Limits {
 }
 
 impl ScanpathLimit {
+    /// The smallest and the largest limit under this plan, before anything is known about the peer; `None` without a limit. An
+    /// earlier plan with the same peer may have left a smaller one.
+    pub fn range(
+        self,
+        spec: &Spec,
+        role: Role,
+        cohort: &Cohort,
+        declared_letters: Option<u32>,
+    ) -> Result<Option<(u64, u64)>, MetricError> {
+        let limits = self.of(spec, role, cohort, declared_letters)?;
+        let most = limits.policy.unwrap_or(u64::MAX);
+        let default = limits.default.into_iter().map(|limit| limit.min(most));
+        Ok(range(&limits.chosen.unwrap_or(default.collect())))
+    }
+
     /// The limits under this plan, on a side that declares this many letters.
     pub(crate) fn of(
         self,

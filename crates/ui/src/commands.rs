@@ -103,7 +103,7 @@ fn encode(workspace: &Workspace, side: usize) -> Option<String> {
     let columns = read.columns.iter().filter(|(_, theirs)| !theirs.is_empty());
     let columns: Vec<String> = columns.map(|(ours, it)| format!("{ours}={it}")).collect();
     add("--columns", &columns.join(","));
-    let letters = &workspace.letters;
+    let letters = &workspace.letters.visible();
     match letters.placing.as_str() {
         "areas" => add("--aoi", "areas.csv"),
         "column" => {}

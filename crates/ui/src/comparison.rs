@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use veilpath::encode::Groups;
 use veilpath::split::{SplitOptions, split};
-use veilpath::stats::{NamedResult, StatsOptions, statistics};
+use veilpath::stats::{NamedResult, StatsError, StatsOptions, statistics};
 use veilpath::{
     CancelToken, CompareOptions, Error, Event, EventSink, Input, Outcome, PlanOptions, RawCohort,
     compare, part_of_cohort, plan,
@@ -19,6 +19,9 @@ use veilpath::{
 
 /// How often the page hears about progress.
 const REPORT_INTERVAL: Duration = Duration::from_millis(150);
+
+/// Why there is no test of the two cohorts.
+const TOO_FEW: &str = "whether the two cohorts differ cannot be tested: each needs at least two participants with the same stimulus";
 
 /// The boxes of a comparison besides its plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -209,7 +212,14 @@ impl App {
                     groups: job.groups()?,
                     ..StatsOptions::default()
                 };
-                match statistics(&named, &options, &events) {
+                let all = match statistics(&named, &options, &events) {
+                    Err(Error::Stats(StatsError::NoPairs { .. })) if job.form.sites => {
+                        push(notes, TOO_FEW.into());
+                        statistics(&named[..1], &options, &events)
+                    }
+                    all => all,
+                };
+                match all {
                     Ok(outcome) => Some(outcome),
                     Err(Error::Cancelled) => return Err(Error::Cancelled.into()),
                     Err(error) => {

@@ -101,8 +101,13 @@ impl StoredFile {
         }
     }
 
-    pub(crate) fn to_json(&self) -> Value {
-        let (kind, title) = match &self.kind {
+    /// What it is, for the page's script.
+    pub(crate) fn kind_name(&self) -> &'static str {
+        self.kind_and_title().0
+    }
+
+    fn kind_and_title(&self) -> (&'static str, &str) {
+        match &self.kind {
             FileKind::Gaze(title) => ("gaze", title.as_str()),
             FileKind::Cohort => ("cohort", "cohort of scanpaths"),
             FileKind::Image => ("image", "picture"),
@@ -110,7 +115,11 @@ impl StoredFile {
             FileKind::Invitation => ("invitation", "invitation"),
             FileKind::Metadata => ("metadata", "metadata of BIDS recordings"),
             FileKind::Unknown => ("unknown", "unknown: say what its columns are"),
-        };
+        }
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        let (kind, title) = self.kind_and_title();
         json!({
             "id": self.id,
             "name": self.name,

@@ -120,8 +120,30 @@ impl ReadForm {
 }
 
 impl LetterForm {
+    /// The same without the values of boxes that the page hides, because another way of finding fixations is chosen.
+    pub(crate) fn visible(&self) -> Self {
+        let mut form = self.clone();
+        let is_chosen = |detector: &str| self.detect == detector;
+        for (value, is_shown) in [
+            (&mut form.velocity, is_chosen("ivt")),
+            (&mut form.dispersion, is_chosen("idt")),
+            (&mut form.min_duration, !is_chosen("runs")),
+            (&mut form.min_dwell, is_chosen("runs")),
+            (&mut form.max_gap, is_chosen("runs")),
+        ] {
+            if !is_shown {
+                value.clear();
+            }
+        }
+        form
+    }
+
     /// The options; `placing` says where areas come from.
     pub(crate) fn options(&self, placing: Placing) -> Result<LetterOptions, Problem> {
+        self.visible().options_of_all(placing)
+    }
+
+    fn options_of_all(&self, placing: Placing) -> Result<LetterOptions, Problem> {
         use EncodeField as Field;
         let mut given = Vec::new();
         let mut set = |text: &str, field: Field| -> Result<Option<f64>, Problem> {
@@ -266,5 +288,30 @@ fn wrong(problem: impl Into<String>, field: EncodeField) -> Problem {
     Problem {
         fields: vec![field],
         ..Problem::new(problem, "")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boxes_that_are_hidden_have_no_effect() {
+        let form = LetterForm {
+            detect: "idt".into(),
+            velocity: "800px".into(),
+            dispersion: "40px".into(),
+            min_dwell: "300".into(),
+            min_duration: "80".into(),
+            ..LetterForm::default()
+        };
+        let visible = form.visible();
+        assert_eq!(visible.velocity, "");
+        assert_eq!(visible.min_dwell, "");
+        assert_eq!(visible.dispersion, "40px");
+        assert_eq!(visible.min_duration, "80");
+        let placing = form.placing().unwrap().unwrap();
+        let given = form.options(placing).unwrap().given;
+        assert_eq!(given, [EncodeField::MinDuration]);
     }
 }

@@ -11,7 +11,7 @@
 //! | `forms`, `commands` | boxes of the page as options, and as the command that does the same |
 //! | `cohorts`, `picture` | encoding, and the points of a picture |
 //! | `comparison`, `results` | a comparison on this machine, and its report |
-//! | `partner`, `session`, `qr` | a comparison with another institution |
+//! | `partner`, `proposal`, `session`, `qr` | a comparison with another institution |
 //! | `hub` | events for all open pages, and the end of the server when none is left |
 //! | `words` | errors for people |
 
@@ -25,6 +25,7 @@ mod guard;
 mod hub;
 mod partner;
 mod picture;
+mod proposal;
 mod qr;
 mod results;
 mod routes;

@@ -61,7 +61,11 @@ impl Default for PartnerForm {
             pseudonyms: false,
             limit: String::new(),
             minimum_group: String::new(),
-            plan: NamedPlan::default(),
+            // Scores of more than a few participants exceed the limit per scanpath; a mean of five or more is allowed.
+            plan: NamedPlan {
+                reveal: "mean".into(),
+                ..NamedPlan::default()
+            },
             encoding: BTreeMap::new(),
         }
     }
@@ -168,13 +172,18 @@ impl App {
         Ok(json!({"words": fingerprint_words(form.fingerprint()?)}))
     }
 
-    /// What the institution's policy says about the plan.
+    /// What the institution's policy and limits say about the plan.
     pub(crate) fn policy(&self) -> Result<Value, Problem> {
         let workspace = lock(&self.workspace);
         let form = &workspace.partner;
         let state_dir = state_dir(workspace.identity.as_deref())?;
-        let Some(policy) = find_policy(None, &state_dir)? else {
-            return Ok(json!({"exists": false}));
+        let policy = find_policy(None, &state_dir)?;
+        let limits = match workspace.prospect(policy.as_ref()) {
+            Ok(prospect) => prospect,
+            Err(problem) => json!({"kind": "problem", "problem": problem}),
+        };
+        let Some(policy) = policy else {
+            return Ok(json!({"exists": false, "limits": limits}));
         };
         let options = form.plan.options()?;
         let partners: Vec<Fingerprint> = form.fingerprint().into_iter().collect();
@@ -194,6 +203,7 @@ impl App {
             "expires": policy.expires(),
             "allowed": checked.is_ok(),
             "reason": checked.err().map(|error| error.to_string()),
+            "limits": limits,
         }))
     }
 

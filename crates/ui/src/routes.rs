@@ -3,7 +3,7 @@
 use crate::assets::{self, typed};
 use crate::cohorts::areas_csv;
 use crate::comparison::CompareForm;
-use crate::files::MAX_FILE_BYTES;
+use crate::files::{MAX_FILE_BYTES, StoredFile};
 use crate::forms::{LetterForm, ReadForm};
 use crate::partner::PartnerForm;
 use crate::words::Problem;
@@ -120,11 +120,14 @@ async fn drop_file(State(app): Shared, Query(file): Query<Named>, body: Bytes) -
             app.changed();
             return Ok(json!({"kind": "invitation"}));
         }
-        let id = lock(&app.workspace).add_dropped(&file.name, body.to_vec())?;
+        let mut workspace = lock(&app.workspace);
+        let id = workspace.add_dropped(&file.name, body.to_vec())?;
+        let kind = workspace.files.last().map(StoredFile::kind_name);
+        drop(workspace);
         if !file.more {
             app.encode(false);
         }
-        Ok(json!({"id": id}))
+        Ok(json!({"id": id, "kind": kind}))
     })
     .await
 }
@@ -191,11 +194,16 @@ async fn change_file(
 struct OptionsChange {
     read: Option<ReadForm>,
     letters: Option<LetterForm>,
+    /// Files of a dropped folder that are no recordings.
+    #[serde(default)]
+    leave_out: Vec<u64>,
 }
 
 async fn set_options(State(app): Shared, Json(change): Json<OptionsChange>) -> Answer {
     blocking(&app, move |app| {
         let mut workspace = lock(&app.workspace);
+        let is_kept = |file: &StoredFile| !change.leave_out.contains(&file.id);
+        workspace.files.retain(is_kept);
         // A request without either is about files that have been added.
         let letters_only =
             change.read.is_none() && change.letters.is_some() && workspace.letters.detect == "runs";

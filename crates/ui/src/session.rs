@@ -3,18 +3,15 @@
 use crate::App;
 use crate::results::ResultState;
 use crate::words::Problem;
-use crate::workspace::{Workspace, lock};
+use crate::workspace::lock;
 use serde_json::{Value, json};
+use std::net::ToSocketAddrs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use veilpath::{
-    AgreementSummary, CompletedSession, Error, Event, LocalCohort, NetworkError, PeerEvent,
-    ScanpathLimit, SessionControl, SessionError, SessionEvent, SessionOptions, find_policy,
-    plan_in_words, state_dir, units,
+    AgreementSummary, CompletedSession, Error, Event, NetworkError, PeerEvent, SessionControl,
+    SessionError, SessionEvent, plan_in_words, units,
 };
-
-/// How long a host waits for its partner, and how long a joining side tries to reach the host.
-const WAIT: [Duration; 2] = [Duration::from_secs(24 * 3600), Duration::from_secs(600)];
 
 /// How often the page hears about progress.
 const REPORT_INTERVAL: Duration = Duration::from_millis(200);
@@ -74,7 +71,8 @@ impl SessionState {
     pub(crate) fn needs_approval(&mut self) {
         if self.is_running() {
             self.is_outdated = true;
-        } else if self.can_resume {
+        } else if self.phase == Phase::Failed {
+            // Why it failed was about the plan as it was.
             *self = Self::default();
         }
     }
@@ -97,53 +95,6 @@ impl SessionState {
             "can_resume": self.can_resume,
             "notes": self.notes,
         })
-    }
-}
-
-impl Workspace {
-    /// The limit of comparisons per scanpath.
-    pub(crate) fn limit(&self) -> Result<ScanpathLimit, Problem> {
-        let limit = self.partner.limit.trim();
-        let wrong = |_| Problem::new("the limit per scanpath must be a whole number", "");
-        match limit.is_empty() {
-            true => Ok(ScanpathLimit::Default),
-            false => limit.parse().map(ScanpathLimit::Count).map_err(wrong),
-        }
-    }
-
-    fn session_options(&self, control: SessionControl) -> Result<SessionOptions, Problem> {
-        let form = &self.partner;
-        let cohort = self.cohorts[0].as_ref().ok_or_else(|| {
-            Problem::new(
-                "there is no cohort to compare yet",
-                "Drop recordings or a cohort file under Data, on the first side.",
-            )
-        })?;
-        let local = LocalCohort::new(cohort.raw()?, form.plan.options()?)?;
-        let state_dir = state_dir(self.identity.as_deref())?;
-        let policy = find_policy(None, &state_dir)?;
-        let mut options = SessionOptions::new(local, self.identity()?, state_dir);
-        options.policy = policy;
-        options.pseudonyms = form.pseudonyms;
-        options.limit_per_scanpath = self.limit()?;
-        options.control = control;
-        options.via_relay = form.via_relay;
-        options.wait = WAIT[usize::from(form.role == "join")];
-        let minimum = form.minimum_group.trim();
-        if !minimum.is_empty() {
-            let wrong = |_| Problem::new("the smallest group must be a whole number", "");
-            options.minimum_group = minimum.parse().map_err(wrong)?;
-        }
-        let names = [form.name.trim(), form.peer_name.trim()];
-        let default = |name: &str, other: &str| match name {
-            "" => other.to_string(),
-            name => name.to_string(),
-        };
-        options.names = match form.role.as_str() {
-            "join" => [default(names[1], "host"), default(names[0], "join")],
-            _ => [default(names[0], "host"), default(names[1], "join")],
-        };
-        Ok(options)
     }
 }
 
@@ -175,7 +126,11 @@ impl App {
         let own = workspace.cohorts[0]
             .as_ref()
             .map(|it| Arc::clone(&it.bytes));
+        let is_name = joins || workspace.partner.via_relay;
         drop(workspace);
+        if is_name {
+            self.warn_of_unknown_name(address.clone());
+        }
         let app = Arc::clone(self);
         std::thread::spawn(move || {
             let events = |event: Event| app.session_event(event);
@@ -187,6 +142,24 @@ impl App {
         });
         self.changed();
         Ok(())
+    }
+
+    /// A joining side tries for a while, as its partner may not be there yet. A name that nobody knows is probably misspelt.
+    fn warn_of_unknown_name(self: &Arc<Self>, address: String) {
+        let app = Arc::clone(self);
+        std::thread::spawn(move || {
+            if address.to_socket_addrs().is_ok() {
+                return;
+            }
+            let mut workspace = lock(&app.workspace);
+            let session = &mut workspace.session;
+            if session.phase == Phase::Waiting && session.address == address {
+                let note = "The name in this address is unknown here: check its spelling.";
+                session.notes.push(note.into());
+                drop(workspace);
+                app.changed();
+            }
+        });
     }
 
     /// The user has read the plan and starts.
@@ -226,9 +199,9 @@ impl App {
                 session.address = address.to_string();
             }
             Event::Session(SessionEvent::Rejected { reason, .. }) => {
-                session
-                    .notes
-                    .push(format!("A connection was rejected: {reason}."));
+                session.notes.push(format!(
+                    "A connection was rejected: {reason}. If it was the partner, cancel, and open its answer again."
+                ));
                 session.notes.truncate(20);
             }
             Event::Session(SessionEvent::Peer { event, .. }) => match event {

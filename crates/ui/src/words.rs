@@ -3,7 +3,10 @@
 use serde::Serialize;
 use veilpath::encode::EncodeField;
 use veilpath::split::SplitError;
-use veilpath::{Error, Fault, Limit, NetworkError, ReadError, RelayProblem, SessionError, text};
+use veilpath::{
+    DeclineReason, Error, Fault, Limit, MetricOptionsError, NetworkError, ReadError, RelayProblem,
+    SessionError, text,
+};
 
 /// A problem as the page shows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -18,6 +21,10 @@ pub(crate) struct Problem {
     pub(crate) fields: Vec<EncodeField>,
     /// Who can fix it: `input`, `peer` or `network`.
     pub(crate) fault: &'static str,
+    /// An answer that would be allowed instead, if there is one.
+    pub(crate) offer: Option<&'static str>,
+    /// Where the two plans differ: the box, its value here, and its value at the partner.
+    pub(crate) differences: Vec<[String; 3]>,
 }
 
 impl Problem {
@@ -51,6 +58,8 @@ impl From<ReadError> for Problem {
             file: Some(error.file),
             fields: error.fields,
             fault: "input",
+            offer: None,
+            differences: Vec::new(),
         }
     }
 }
@@ -60,43 +69,117 @@ impl From<&Error> for Problem {
         if let Error::Read(error) = error {
             return error.clone().into();
         }
+        let differences = differences(error);
+        let message = match differences.is_empty() {
+            true => text::printable_lines(&error.to_string()).into_owned(),
+            false => "the two sides have different plans".into(),
+        };
         Self {
-            message: text::printable_lines(&error.to_string()).into_owned(),
+            message,
             advice: advice(error).into(),
             fault: match error.fault() {
                 Fault::Input => "input",
                 Fault::Peer => "peer",
                 Fault::Network => "network",
             },
+            offer: offer(error),
+            differences,
             ..Self::default()
         }
     }
 }
 
+/// Where two plans differ, by the names of the page's boxes.
+fn differences(error: &Error) -> Vec<[String; 3]> {
+    match error {
+        Error::Session(SessionError::Differs(differences)) => differences
+            .iter()
+            .map(|it| [box_of(&it.field), it.ours.clone(), it.theirs.clone()])
+            .collect(),
+        Error::WithPeer(error) => differences(error),
+        _ => Vec::new(),
+    }
+}
+
+/// The box that sets a field of the plan.
+fn box_of(field: &str) -> String {
+    let name = match field {
+        "metric.name" => "Metric",
+        "pairs" => "Pairs of scanpaths",
+        "reveal" => "What is revealed",
+        "reveal-to" => "Who learns it",
+        "engine" => "Engine",
+        "alphabet" => "Letters",
+        _ => {
+            let (part, name) = field.split_once('.').unwrap_or(("", field));
+            return match part {
+                "metric" => format!("Metric, {name}"),
+                "encoding" => format!("Encode, {name}"),
+                _ => field.to_string(),
+            };
+        }
+    };
+    name.to_string()
+}
+
+/// Too many scores are no reason to give up: a mean tells less.
+fn offer(error: &Error) -> Option<&'static str> {
+    match error {
+        Error::Session(
+            SessionError::Limit(Limit::Comparisons(_))
+            | SessionError::Declined(DeclineReason::Limit(Limit::PeerComparisons)),
+        ) => Some("mean"),
+        Error::WithPeer(error) => offer(error),
+        _ => None,
+    }
+}
+
 fn advice(error: &Error) -> &'static str {
     match error {
+        Error::Session(SessionError::Declined(DeclineReason::Limit(limit))) => match limit {
+            Limit::PeerComparisons => {
+                "Choose an answer about groups on both sides. Or the partner allows more comparisons under “More”, if it trusts you."
+            }
+            Limit::PeerDisclosure => "Agree with the partner on another answer.",
+            _ => "",
+        },
         Error::Session(SessionError::Limit(limit)) => match limit {
             Limit::Comparisons(_) => {
-                "Choose an answer about groups, or allow more comparisons under “More” if you trust the partner."
+                "Choose an answer about groups on both sides, or allow more comparisons under “More” if you trust the partner."
             }
             Limit::Disclosure(_) => {
                 "Choose another answer, add participants, or allow smaller groups under “More” on both sides."
             }
             _ => "",
         },
+        Error::Session(SessionError::Differs(_)) => {
+            "Change one of them. Or the host saves its invitation again, and the other side opens it."
+        }
+        Error::Session(SessionError::KeyRejected) => {
+            "The partner has another fingerprint for you: send it your answer or invitation again, and compare the words by phone."
+        }
+        Error::Session(SessionError::WrongPeer { .. } | SessionError::UnknownPeer { .. }) => {
+            "Open the partner's invitation or answer again, and compare the words by phone. If they differ, somebody else may have answered."
+        }
         Error::Session(SessionError::Network(error)) => network(error),
         Error::Interrupted { error, .. } => match error {
             SessionError::Network(NetworkError::Stopped) => {
                 "What was computed is kept. Resume when both sides are ready."
             }
             _ => {
-                "The partner's program ended, or the connection was lost, as when a laptop sleeps. What was computed is kept: \
-                 press Resume on both sides."
+                "The partner paused, its program ended, or the connection was lost, as when a laptop sleeps. What was computed is \
+                 kept: press Resume on both sides."
             }
         },
         Error::WithPeer(error) => advice(error),
         Error::NothingToCompare { .. } => {
             "Choose all pairs, or give the stimuli the same names in both cohorts."
+        }
+        Error::MetricOptions(MetricOptionsError::GridMissing) => {
+            "Choose a grid under Encode, or another metric."
+        }
+        Error::MetricOptions(MetricOptionsError::ViewMissing) => {
+            "Enter the size of the screen in centimetres and its distance under Data, More."
         }
         Error::NoFixations { .. } => "Tick “Keep fixations” under Encode, More.",
         Error::EmptyScanpaths { .. } => {
@@ -146,5 +229,40 @@ fn network(error: &NetworkError) -> &'static str {
         NetworkError::Stopped => "Connect again when both sides are ready.",
         NetworkError::LeftBeforeStart => "Ask the partner, and connect again on both sides.",
         _ => "Check the network, and connect again on both sides.",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use veilpath::Difference;
+
+    #[test]
+    fn plans_that_differ_are_shown_side_by_side() {
+        let fields = ["metric.name", "metric.gap", "encoding.grid", "reveal"];
+        let differences = fields.map(|field| Difference {
+            field: field.into(),
+            ours: "a".into(),
+            theirs: "b".into(),
+        });
+        let error = SessionError::Differs(differences.into());
+        let problem = Problem::from(&Error::Session(error));
+        let names: Vec<&str> = problem.differences.iter().map(|it| &*it[0]).collect();
+        let expected = ["Metric", "Metric, gap", "Encode, grid", "What is revealed"];
+        assert_eq!(names, expected);
+        assert!(!problem.message.contains("metric.name"), "{problem:?}");
+        assert!(problem.advice.contains("invitation"), "{problem:?}");
+    }
+
+    #[test]
+    fn a_partner_with_too_many_participants_is_offered_a_mean() {
+        let limit = DeclineReason::Limit(Limit::PeerComparisons);
+        let error = Error::Session(SessionError::Declined(limit));
+        let problem = Problem::from(&error);
+        assert_eq!(problem.offer, Some("mean"));
+        assert!(problem.advice.contains("groups"), "{problem:?}");
+        let rejected = Problem::from(&Error::Session(SessionError::KeyRejected));
+        assert!(rejected.advice.contains("fingerprint"), "{rejected:?}");
+        assert_eq!(rejected.offer, None);
     }
 }

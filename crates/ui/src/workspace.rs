@@ -213,7 +213,8 @@ fn cohort(state: &CohortState) -> Value {
     });
     let notes = state.summary.iter().flat_map(|summary| {
         let notes = summary.notes.iter();
-        notes.map(|note| json!({"text": note.to_string(), "fields": summary.fields_of(note)}))
+        // The page names the boxes of a note, those without effect, too.
+        notes.map(|note| json!({"text": note.to_string(), "fields": note.fields()}))
     });
     json!({
         "name": state.name,

@@ -9,6 +9,8 @@ const reportBox = document.createElement("section");
 const main = document.getElementById("step");
 const titles = { data: "Data", encode: "Encode", compare: "Compare here", partner: "With a partner" };
 let shown = "";
+let lost = "";
+let heard = "";
 let reportShown = "";
 
 /** An element with attributes, listeners (functions) and children; texts are texts. */
@@ -73,16 +75,21 @@ export function say(text) {
 export function problemBox(problem) {
   if (!problem) return null;
   if (!problem.message) problem = { message: String(problem), advice: "" };
-  return h("div", { class: "warning problem" }, h("strong", { class: problem.file ? null : "sentence" }, problem.message), problem.advice ? h("p", null, problem.advice) : null);
+  return h("div", { class: "warning problem" }, h("strong", { class: problem.file || /^\S+\.\w+:/.test(problem.message) ? null : "sentence" }, problem.message), differenceTable(problem.differences), problem.advice ? h("p", null, problem.advice) : null);
 }
 
+/** Two plans side by side, where they differ. */
+const differenceTable = (differences) => !differences?.length ? null : h("div", { class: "scroll" }, h("table", null,
+  h("thead", null, h("tr", null, ["Setting", "Here", "Partner"].map((title) => h("th", { scope: "col" }, title)))),
+  h("tbody", null, differences.map(([name, ours, theirs]) => h("tr", null, h("th", { scope: "row" }, name), h("td", null, ours), h("td", null, theirs))))));
+
 /** Texts with a label above an input; `field` is the name that problems use. */
-export function box(id, label, input, { help, field, wide } = {}) {
+export function box(id, label, input, { help, field, wide, double } = {}) {
   const wrong = field && state.now?.problem?.fields?.includes(field);
   input.id = id;
   if (wrong) input.setAttribute("aria-invalid", "true");
   if (help) input.setAttribute("aria-describedby", `${id}-help`);
-  return h("div", { class: `field${wrong ? " wrong" : ""}${wide ? " wide" : ""}` }, h("label", { for: id }, label), input, help ? h("small", { id: `${id}-help` }, help) : null);
+  return h("div", { class: `field${wrong ? " wrong" : ""}${wide ? " wide" : ""}${double ? " double" : ""}` }, h("label", { for: id }, label), input, help ? h("small", { id: `${id}-help` }, help) : null);
 }
 
 export function select(value, choices, change) {
@@ -149,28 +156,40 @@ function dataStep(now) {
   ];
 }
 
-export async function addFiles(files) {
+/** Adds files; those of a folder need not all be recordings. */
+export async function addFiles(files, isFolder = false) {
   if (!files.length) return;
   const refused = [];
+  const kinds = new Map();
+  let invitations = 0;
   for (const [at, file] of files.entries()) {
     say(`Reading ${file.name} (${at + 1} of ${files.length})…`);
     try {
-      await ask(`/api/files?name=${encodeURIComponent(file.name)}&more=${files.length > 1}`, { bytes: file });
+      const { id, kind } = await ask(`/api/files?name=${encodeURIComponent(file.name)}&more=${files.length > 1}`, { bytes: file });
+      if (kind === "invitation") invitations += 1;
+      else kinds.set(id, kind);
     } catch (problem) {
       refused.push(problem);
     }
   }
+  // A folder with recordings may have other files, too; one without shows what is wrong with them.
+  const hasData = [...kinds.values()].some((kind) => kind === "gaze" || kind === "cohort");
+  const others = isFolder && hasData ? [...kinds].filter(([, kind]) => kind === "unknown").map(([id]) => id) : [];
+  const left = isFolder && hasData ? others.length + refused.splice(0).length : 0;
   // Many files are encoded once, when all of them are there.
-  if (files.length > 1) await attempt(() => ask("/api/options", { json: {} }));
-  const taken = files.length - refused.length;
-  say(taken ? `${count(taken, "file")} read.` : "");
+  if (files.length > 1) await attempt(() => ask("/api/options", { json: { leave_out: others } }));
+  const taken = files.length - refused.length - left;
+  if (invitations) location.hash = "#partner";
+  // The new step clears what was said before.
+  await new Promise((done) => setTimeout(done));
+  say(!taken ? "" : taken === invitations ? "The partner’s file was opened." : `${left ? `${count(left, "other file")} of the folder left out. ` : ""}${count(taken, "file")} read.`);
   showProblems(refused);
 }
 
-/** Files of a dropped folder, too. */
+/** The files that were dropped, and whether they come from a folder. */
 async function dropped(transfer) {
   const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
-  if (!entries.some((entry) => entry.isDirectory)) return [...transfer.files];
+  if (!entries.some((entry) => entry.isDirectory)) return [[...transfer.files], false];
   const files = [];
   const walk = async (entry) => {
     if (entry.isFile) files.push(await new Promise((good, bad) => entry.file(good, bad)));
@@ -184,12 +203,12 @@ async function dropped(transfer) {
     }
   };
   for (const entry of entries) await walk(entry);
-  return files.filter((file) => !file.name.startsWith("."));
+  return [files.filter((file) => !file.name.startsWith(".")), true];
 }
 
 function dropZone(now) {
   const input = h("input", { type: "file", id: "files", multiple: true, class: "visually-hidden", change: () => addFiles([...input.files]) });
-  const folder = h("input", { type: "file", id: "folder", webkitdirectory: true, multiple: true, class: "visually-hidden", change: () => addFiles([...input.files, ...folder.files].filter((file) => !file.name.startsWith("."))) });
+  const folder = h("input", { type: "file", id: "folder", webkitdirectory: true, multiple: true, class: "visually-hidden", change: () => addFiles([...folder.files].filter((file) => !file.name.startsWith(".")), true) });
   const fromFolder = now.folder && now.folder.files.length ? box("folder-file", `From the folder “${now.folder.name}”`, select("", [["", "Choose a file…"], ...now.folder.files.map((name) => [name, name])], (name) => name && attempt(() => ask("/api/folder", { json: { name } })))) : null;
   return h("section", { class: "drop", id: "drop" },
     h("h2", null, "Drop your recordings here"),
@@ -248,7 +267,9 @@ function fileTable(now, files) {
       h("td", { "data-label": "Cohort" }, side),
       h("td", null, removeButton(file)));
   });
-  return h("div", { class: "scroll" }, h("table", { class: "files" },
+  // What comes below has to stay in reach.
+  const box = files.length > 12 ? { class: "scroll many", tabindex: "0", role: "region", "aria-label": "Files" } : { class: "scroll" };
+  return h("div", box, h("table", { class: "files" },
     h("caption", null, "What was read, and what was assumed"),
     h("thead", null, h("tr", null, ["File", "Format", "Rows used", "Rows dropped", "Assumed", "Cohort", ""].map((title, at) => h("th", { scope: "col", class: at === 2 ? "number" : null }, title || h("span", { class: "visually-hidden" }, "Remove"))))),
     h("tbody", null, rows)));
@@ -258,12 +279,16 @@ const removeButton = (file) => h("button", { type: "button", id: `remove-${file.
 
 function pictureTable(now, files) {
   const stimuli = now.stimuli.filter((it) => it.name !== null).map((it) => [it.name, it.name]);
-  return h("ul", { class: "plain pictures" }, files.map((file) => {
+  const line = (file) => {
     const choose = select(file.stimulus ?? guess(file, now), [["", "all stimuli"], ...stimuli], (stimulus) => attempt(() => ask(`/api/files/${file.id}`, { json: { stimulus } })));
     choose.id = `stimulus-${file.id}`;
     choose.setAttribute("aria-label", `Stimulus of ${file.name}`);
     return h("li", { class: "row" }, h("strong", null, file.name), file.kind === "image" ? [" shows ", choose] : ` (${file.title})`, removeButton(file));
-  }));
+  };
+  const list = (files) => h("ul", { class: "plain pictures" }, files.map(line));
+  const metadata = files.filter((file) => file.kind === "metadata");
+  // A BIDS dataset has many of them.
+  return [list(files.filter((file) => !metadata.includes(file))), metadata.length ? h("details", null, h("summary", null, `Metadata of BIDS recordings: ${count(metadata.length, "file")}`), list(metadata)) : null];
 }
 
 /** The stimulus that a picture's name contains. */
@@ -448,7 +473,7 @@ export function planBoxes(plan, set, id, withPartner) {
     withPartner ? box(`${id}-reveal`, "What is revealed", select(plan.reveal, [
       ["score", "the score of each pair"], ["mean", "the mean of each stimulus"], ["mean:overall", "one mean"], ["groups", "the mean of each pair of groups"],
       ["test:groups", "a test: do groups differ?"], ["test:sites", "a test: do the two sites differ?"], ["nearest:5,rate", "how often the nearest neighbours are of the same group"], ["histogram:20", "a histogram"],
-      ...(["score", "mean", "mean:overall", "groups", "test:groups", "test:sites", "nearest:5,rate", "histogram:20"].includes(plan.reveal) ? [] : [[plan.reveal, plan.reveal]])], (reveal) => set({ ...plan, reveal })), { help: plan.reveal === "score" ? "Reveals a number for every pair of scanpaths. Many scores of one scanpath reveal it, so only a few comparisons of each are allowed: with more participants, choose a mean or a test." : plan.reveal.startsWith("threshold") ? "Reveals one bit for every pair of scanpaths." : "Reveals nothing about single pairs." }) : null,
+      ...(["score", "mean", "mean:overall", "groups", "test:groups", "test:sites", "nearest:5,rate", "histogram:20"].includes(plan.reveal) ? [] : [[plan.reveal, plan.reveal]])], (reveal) => set({ ...plan, reveal })), { help: plan.reveal === "score" ? "Reveals a number for every pair of scanpaths. Many scores of one scanpath reveal it, so only a few comparisons of each are allowed: with more participants, choose a mean or a test." : plan.reveal.startsWith("threshold") ? "Reveals one bit for every pair of scanpaths." : "Reveals nothing about single pairs.", double: true }) : null,
     withPartner ? box(`${id}-reveal-to`, "Who learns it", select(plan.reveal_to, [["both", "both sides"], ["host", "only the host"], ["join", "only the joining side"]], (reveal_to) => set({ ...plan, reveal_to }))) : null,
     withPartner ? box(`${id}-engine`, "Engine", select(plan.engine, [["auto", "automatic"], ["garbled", "garbled circuits"], ["shares", "secret sharing"]], (engine) => set({ ...plan, engine })), { help: "How the two programs compute. Automatic takes what suits the connection." }) : null);
 }
@@ -541,11 +566,17 @@ function show(force) {
   if (force || signature !== shown) {
     shown = signature;
     const active = document.activeElement;
-    const kept = active?.id && body.contains(active) ? { id: active.id, value: active.type === "text" || active.type === "range" || active.tagName === "TEXTAREA" ? active.value : null, start: active.type === "text" ? active.selectionStart : null } : null;
+    // A button that was used may be disabled or gone for a while.
+    if (active?.id && body.contains(active)) lost = "";
+    const kept = active === document.body && lost ? { id: lost, value: null, start: null } : active?.id && body.contains(active) ? { id: active.id, value: active.type === "text" || active.type === "range" || active.tagName === "TEXTAREA" ? active.value : null, start: active.type === "text" ? active.selectionStart : null } : null;
     const open = new Set([...body.querySelectorAll("details[open]")].map((it) => it.firstChild?.textContent));
+    const scrolled = body.querySelector(".many")?.scrollTop ?? 0;
     body.replaceChildren(...[steps[step](now)].flat(9).filter(Boolean));
     for (const details of body.querySelectorAll("details")) if (open.has(details.firstChild?.textContent)) details.open = true;
+    const many = body.querySelector(".many");
+    if (many) many.scrollTop = scrolled;
     const again = kept && document.getElementById(kept.id);
+    if (kept && (!again || again.disabled)) lost = kept.id;
     if (again) {
       if (kept.value !== null && again.value !== kept.value) again.value = kept.value;
       again.focus({ preventScroll: true });
@@ -557,6 +588,10 @@ function show(force) {
   if (!pictureBox.hidden) picture.update(now);
   showReport(now, step);
   main.setAttribute("aria-busy", "false");
+  // For those who cannot see that it is done.
+  const done = now.job?.running ? "" : now.result && !now.result.with_partner ? `result ${now.result.id}` : "";
+  if (done && heard !== done && heard !== "" && step === "compare") say("The comparison is finished: the result is below.");
+  heard = done || "running";
 }
 
 let loading = false;
@@ -577,12 +612,12 @@ export async function refresh() {
   loading = false;
 }
 
-function progress({ done, total, seconds_left }) {
+function progress({ done, total, seconds_left, session }) {
   const bar = document.getElementById("progress");
   if (!bar) return;
   bar.value = total ? done / total : 0;
   const left = seconds_left === null ? "" : seconds_left < 90 ? `, about ${Math.ceil(seconds_left)} s left` : `, about ${Math.ceil(seconds_left / 60)} min left`;
-  document.getElementById("progress-text").textContent = `${Math.floor((total ? done / total : 0) * 100)} %${left}`;
+  document.getElementById("progress-text").textContent = session && !done ? "Waiting until the partner has started, too…" : `${Math.floor((total ? done / total : 0) * 100)} %${left}`;
 }
 
 function listen() {
@@ -594,7 +629,7 @@ function listen() {
     if (event.event === "changed") refresh();
     if (event.event === "progress") progress(event);
   });
-  events.addEventListener("error", () => document.getElementById("alert").replaceChildren(problemBox({ message: "The program does not respond.", advice: "If it has ended, start Veilpath again, and drop the files again. A session with a partner continues where it stopped: connect again with the same files and the same plan." })));
+  events.addEventListener("error", () => document.getElementById("alert").replaceChildren(problemBox({ message: "The program does not respond.", advice: "If it has ended, start Veilpath again, and drop the files again. A session with a partner continues where it stopped: open the partner’s file again, and connect with the same recordings and the same plan." })));
 }
 
 function theme() {
@@ -621,7 +656,7 @@ addEventListener("dragleave", () => document.getElementById("drop")?.classList.r
 addEventListener("drop", async (event) => {
   event.preventDefault();
   document.getElementById("drop")?.classList.remove("over");
-  addFiles(await dropped(event.dataTransfer));
+  addFiles(...(await dropped(event.dataTransfer)));
 });
 await refresh();
 listen();

@@ -1,5 +1,5 @@
 // The step with a partner: identity, invitation, plan, session, record.
-import { ask, attempt, box, check, commandBox, count, h, planBoxes, problemBox, progressBar, resultBox, state, text } from "/app.js";
+import { addFiles, ask, attempt, box, check, commandBox, count, h, planBoxes, problemBox, progressBar, resultBox, state, text } from "/app.js";
 
 let identity = null;
 let peerWords = { of: "", words: [] };
@@ -8,7 +8,7 @@ let record = { of: "", lines: [] };
 
 export function partnerStep(now) {
   const session = now.session;
-  if (!now.cohorts[0]) return [introduction(), h("section", null, h("p", null, "Your own recordings are missing: drop them first."), h("a", { class: "button primary", href: "#data" }, "To the data"))];
+  if (!now.cohorts[0]) return [introduction(), h("section", null, now.partner.peer ? h("p", null, `${now.partner.role === "join" ? "The invitation" : "The answer"} of ${now.partner.peer_name || "the partner"} is open.`) : null, h("p", null, "Your own recordings are missing: drop them under Data, then come back."), h("a", { class: "button primary", href: "#data" }, "To the data"))];
   const editable = !session.running;
   return [
     introduction(),
@@ -26,7 +26,7 @@ const introduction = () => h("p", { class: "under" }, "Compare with another inst
 const save = (values) => attempt(() => ask("/api/partner", { json: { ...state.now.partner, ...values } }));
 
 function identityBox() {
-  const load = () => attempt(async () => { identity = await ask("/api/identity"); redraw(); }, true);
+  const load = () => attempt(async () => { identity = await ask("/api/identity"); redraw(); document.getElementById("own-fingerprint")?.focus(); }, true);
   const section = h("section", { id: "identity" }, h("h2", null, "1. Who you are"));
   if (!identity) {
     section.append(h("p", null, "Your identity is a key that stays in a file on this machine. Its fingerprint is what the partner has to know."), h("button", { type: "button", id: "show-identity", class: "primary", click: load }, "Show my fingerprint"));
@@ -34,7 +34,7 @@ function identityBox() {
   }
   const drawn = new DOMParser().parseFromString(identity.qr, "image/svg+xml").documentElement;
   section.append(h("div", { class: "identity" },
-    h("div", null, h("p", null, "Your fingerprint:"), h("code", { class: "fingerprint", id: "own-fingerprint" }, identity.fingerprint), h("p", null, "The same in words, to read out on the phone:"), wordList(identity.words)),
+    h("div", null, h("p", null, "Your fingerprint:"), h("code", { class: "fingerprint", id: "own-fingerprint", tabindex: "-1" }, identity.fingerprint), h("p", null, "The same in words, to read out on the phone:"), wordList(identity.words)),
     h("div", { class: "qr" }, document.importNode(drawn, true))));
   return section;
 }
@@ -45,7 +45,7 @@ function whoBox(now) {
   const form = now.partner;
   const file = h("input", { type: "file", id: "invitation-file", class: "visually-hidden", change: async () => {
     const [chosen] = file.files;
-    if (chosen) await attempt(() => ask(`/api/files?name=${encodeURIComponent(chosen.name)}`, { bytes: chosen }));
+    if (chosen) await addFiles([chosen]);
   } });
   const role = (value, label) => {
     const input = h("input", { type: "radio", name: "role", id: `role-${value}`, checked: form.role === value, change: () => save({ role: value }) });
@@ -92,11 +92,32 @@ function planBox(now) {
         box("limit", "Maximum comparisons of each scanpath", text(form.limit, (limit) => save({ limit }), { placeholder: "half of what reconstructs it", inputmode: "numeric" }), { help: "Many scores of one scanpath reveal it. Allow more only for a partner that you trust." }),
         box("minimum-group", "Minimum participants in an answer about groups", text(form.minimum_group, (minimum_group) => save({ minimum_group }), { placeholder: "default", inputmode: "numeric" }))),
       check("pseudonyms", "Hide participant ids and stimulus names from the partner", form.pseudonyms, (pseudonyms) => save({ pseudonyms }))),
-    policyBox(now));
+    policyBox(now),
+    limitsBox(now));
+}
+
+const reveal = (value, words) => h("button", { type: "button", id: `reveal-${value}`, click: () => save({ plan: { ...state.now.partner.plan, reveal: value } }) }, words);
+const instead = { mean: () => reveal("mean", "Reveal the mean of each stimulus instead"), score: () => reveal("score", "Reveal scores instead") };
+
+/** What this side's limits would say, before anybody connects. */
+function limitsBox(now) {
+  const limits = policy.value?.limits;
+  if (!limits) return null;
+  if (limits.kind === "problem") return problemBox(limits.problem);
+  if (limits.kind === "no-groups") return h("div", { class: "warning", id: "limits" }, h("p", null, "This answer needs a group for every participant, and your recordings name none."), instead.mean());
+  if (limits.kind === "groups") {
+    if (limits.fits) return null;
+    return h("div", { class: "warning", id: "limits" }, h("p", null, `This answer would be refused: no part of it may be about fewer than ${count(limits.minimum, "participant")} of a side, and the smallest here is about ${limits.smallest}. Add recordings, choose another answer, or allow smaller groups under “More”.`), now.partner.plan.reveal === "mean" ? instead.score() : instead.mean());
+  }
+  if (limits.limit === null) return null;
+  const each = now.partner.plan.pairs === "all" ? "scanpath" : "scanpath of a stimulus";
+  const sentence = `Each of your scanpaths may be compared ${limits.limit === 1 ? "once" : `${limits.limit.toLocaleString("en")} times`} with this partner, because many scores of one scanpath reveal it.`;
+  if (limits.fits) return h("p", { class: "note", id: "limits" }, `${sentence} The partner may have up to ${limits.limit.toLocaleString("en")} ${each.replace("scanpath", limits.limit === 1 ? "scanpath" : "scanpaths")}.`);
+  return h("div", { class: "warning", id: "limits" }, h("p", null, `${sentence} A partner with as many participants as you needs ${limits.needed.toLocaleString("en")} comparisons, and this plan would be refused. If you trust the partner, allow more under “More”.`), instead.mean());
 }
 
 function policyBox(now) {
-  const key = JSON.stringify([now.partner.plan, now.partner.peer, now.partner.limit]);
+  const key = JSON.stringify([now.partner.plan, now.partner.role, now.partner.peer, now.partner.limit, now.partner.minimum_group, now.cohorts[0]?.scanpaths, now.cohorts[0]?.encoding, now.files.map((file) => file.id)]);
   if (policy.of !== key) {
     policy = { of: key, value: policy.value };
     ask("/api/policy", { method: "GET" }).then((value) => { policy = { of: key, value }; redraw(); }, (problem) => { policy = { of: key, value: { exists: true, allowed: false, reason: problem.message } }; redraw(); });
@@ -104,7 +125,7 @@ function policyBox(now) {
   const value = policy.value;
   if (!value) return null;
   if (!value.exists) return h("p", { class: "note" }, "Policy: your institution has none (policy.toml) that says what may leave it.");
-  return h("p", { class: value.allowed ? "note" : "warning" }, value.allowed ? `Policy: this plan is allowed (${value.file}, valid until ${value.expires}).` : `Policy: this plan is not allowed. ${value.reason.split("\n").slice(value.reason.includes("\n") ? 1 : 0).map((line) => line.trim()).join("; ")}`);
+  return h("p", { class: value.allowed ? "note" : "warning" }, value.allowed ? `Policy: this plan is allowed (${value.file}, valid until ${value.expires}).` : `Policy: this plan is not allowed. ${value.reason.split("\n").slice(value.reason.includes("\n") ? 1 : 0).map((line) => line.trim().replace(`${value.file}, `, "")).join("; ")}`);
 }
 
 function connectBox(now) {
@@ -123,11 +144,12 @@ function sessionBox(now) {
   const session = now.session;
   const host = now.partner.role === "host";
   return h("section", { id: "session", class: "learned" }, h("h2", null, phases[session.phase]),
-    session.phase === "waiting" ? h("p", null, now.partner.via_relay ? `Waiting at the relay ${session.address}. Both sides have to connect to it; you may close this page, and the program keeps running.` : host ? `Listening on ${session.address}. The partner can connect now; you may close this page, and the program keeps running.` : `Connecting to ${session.address}. The host has to wait for you.`) : null,
+    session.phase === "waiting" ? h("p", null, now.partner.via_relay ? `Waiting at the relay ${session.address}. Both sides have to connect to it; you may close this page, and the program keeps running.` : host ? `Listening on ${session.address}. The partner can connect now; you may close this page, and the program keeps running.` : `Connecting to ${session.address}, for up to ten minutes. The host has to press “Wait for the partner”.`) : null,
     session.agreed && ["agreed", "computing"].includes(session.phase) ? agreedBox(now, session.agreed) : null,
     session.phase === "finished" ? h("p", null, now.partner.plan.reveal_to === "both" ? "Both sides have the same result. It is below, with the signed record of what was disclosed." : "The signed record below says what was disclosed to whom.") : null,
-    session.phase === "computing" ? [progressBar(session.progress), h("p", { class: "note" }, "The other side has to start, too. You may close this page: the program keeps running, and keeps the result for a day. The browser’s history opens it again, or the address in the terminal.")] : null,
+    session.phase === "computing" ? [progressBar(session.progress ?? { done: 0, total: 1, seconds_left: null, session: true }), h("p", { class: "note" }, "You may close this page: the program keeps running, and keeps the result for a day. The browser’s history opens it again, or the address in the terminal.")] : null,
     problemBox(session.problem),
+    session.problem?.offer && now.partner.plan.reveal === "score" ? h("p", null, instead[session.problem.offer]()) : null,
     session.notes.length ? h("ul", { class: "notes" }, session.notes.map((note) => h("li", null, note))) : null,
     h("div", { class: "row" },
       session.phase === "agreed" ? h("button", { type: "button", class: "primary", id: "start", click: () => attempt(() => ask("/api/session/start")) }, "Start") : null,

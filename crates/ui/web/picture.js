@@ -215,7 +215,7 @@ export class Picture {
       for (let at = from; at < to; at += 1) context.fillRect(x(at) - 1, y(at) - 1, 2, 2);
     } else {
       for (let at = from; at < to; at += 1) {
-        const radius = Math.min(16, 2 + Math.sqrt(points[3 * (first + at) + 2]) / 3);
+        const radius = Math.min(16, 2 + Math.sqrt(points[3 * (first + at) + 2]) / 3) * Math.max(0.45, width / 900);
         context.beginPath();
         context.arc(x(at), y(at), radius, 0, 7);
         context.fill();

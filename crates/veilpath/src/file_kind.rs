@@ -25,7 +25,8 @@ pub enum FileKind {
     Unknown,
 }
 
-/// Recognises a file by its content. Keys and fingerprints are refused: a private key should not be where gaze is expected.
+/// Recognises a file by its content. What cannot be gaze whatever its columns mean, such as a document, is refused, and so are keys
+/// and fingerprints: a private key should not be where gaze is expected.
 pub fn file_kind(name: &str, bytes: &Arc<[u8]>) -> Result<FileKind, Error> {
     if Invitation::is_start_of(bytes) {
         return Ok(FileKind::Invitation);
@@ -57,16 +58,28 @@ pub fn file_kind(name: &str, bytes: &Arc<[u8]>) -> Result<FileKind, Error> {
         };
     }
     let names_scanpaths = head.first_row().to_lowercase().contains("scanpath");
+    let is_metadata = veilpath_encode::is_bids_metadata(name);
     // A cohort names its scanpaths; a table of gaze has a place in every row.
     Ok(match (read_cohort_from(input), found) {
         (Ok(cohort), _) if !cohort.encoding().0.is_empty() => FileKind::Cohort,
-        (_, Some(OtherFile::Gaze(title))) => FileKind::Gaze(title),
-        _ if veilpath_encode::is_bids_metadata(name) => FileKind::Metadata,
-        // Any text can be read as scanpaths without names, one in each line, but few texts consist of letters.
-        (Ok(cohort), _) if names_scanpaths || decode_cohort(&cohort, &()).is_ok() => {
-            FileKind::Cohort
+        // Its format is recognised by the name of a list of events, too.
+        (_, Some(OtherFile::Gaze(title))) if !(is_metadata && name.contains(".tsv")) => {
+            FileKind::Gaze(title)
         }
-        _ => FileKind::Unknown,
+        _ if is_metadata => FileKind::Metadata,
+        // One with a mistake in it is still a cohort; whoever reads it says where the mistake is.
+        _ if names_scanpaths => FileKind::Cohort,
+        (cohort, _) => {
+            let explained = veilpath_encode::explain_unknown(&head);
+            if explained.fields.is_empty() {
+                return Err(explained.into());
+            }
+            // Any text can be read as scanpaths without names, one in each line, but few texts consist of letters.
+            match cohort.is_ok_and(|cohort| decode_cohort(&cohort, &()).is_ok()) {
+                true => FileKind::Cohort,
+                false => FileKind::Unknown,
+            }
+        }
     })
 }
 
@@ -87,11 +100,18 @@ mod tests {
         let other = kind("alpha,beta,gamma\n1.5,2.5,x\n").unwrap();
         assert_eq!(other, FileKind::Unknown);
         assert_eq!(kind("ABC\nABD\n").unwrap(), FileKind::Cohort);
-        assert_eq!(kind("%PDF-1.7\n1 0 obj\n").unwrap(), FileKind::Unknown);
-        assert_eq!(kind("{\"Columns\": [\"x\"]}\n").unwrap(), FileKind::Unknown);
+        let open_quote = kind("participant,scanpath\n\"p1,ABC\n").unwrap();
+        assert_eq!(open_quote, FileKind::Cohort, "its reader names the line");
+        assert!(kind("%PDF-1.7\n1 0 obj\n").is_err());
+        assert!(kind("{\"Columns\": [\"x\"]}\n").is_err());
+        let channels = "name\ttype\nA\tB\n".as_bytes().into();
+        assert!(file_kind("sub-1_channels.tsv", &channels).is_err());
         let metadata = "{\"Columns\": [\"x\"]}".as_bytes().into();
         let sidecar = file_kind("sub-1_physio.json", &metadata);
         assert_eq!(sidecar.unwrap(), FileKind::Metadata);
+        let events = "1.5\t0.2\tfixation\n".as_bytes().into();
+        let events = file_kind("sub-1_recording-eye1_physioevents.tsv", &events);
+        assert_eq!(events.unwrap(), FileKind::Metadata);
         assert!(kind("-----BEGIN PRIVATE KEY-----\n").is_err());
         assert!(kind("%PDF-1.7\n\0\0\0").is_err());
     }

@@ -106,6 +106,7 @@ mod plan;
 mod policy;
 mod policy_document;
 mod progress;
+mod prospect;
 pub mod report;
 mod score_matrix;
 mod session;
@@ -140,6 +141,7 @@ pub use plan::{PlanOptions, PlannedComparison, load_host_key, plan};
 pub use policy::{check_policy, find_policy, work_order, write_policy_example};
 pub use policy_document::{DocumentPlan, policy_document};
 pub use progress::Progress;
+pub use prospect::Prospect;
 pub use score_matrix::{ScoreMatrix, score_matrix};
 pub use session::{
     Peer, PeerEvent, PeersError, PeersFileProblem, ResultFolder, SaveResults, Saved, ServedPeer,

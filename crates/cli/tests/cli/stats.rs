@@ -66,6 +66,32 @@ fn answers_are_text_csv_or_a_result_file() {
 }
 
 #[test]
+fn scanpaths_without_a_stimulus_are_not_called_all() {
+    let folder = Folder::new();
+    let table = |ids: [&str; 2]| {
+        let rows = ids.map(|id| format!("{id},s,ABC\n{id},,ABD\n"));
+        format!("participant,stimulus,scanpath\n{}", rows.concat())
+    };
+    folder.file("a.csv", table(["p", "q"]));
+    folder.file("b.csv", table(["r", "s"]));
+    let compare = ["compare", "a.csv", "b.csv"];
+    folder
+        .run(&[&compare[..], &["-o", "scores.json"]].concat())
+        .ok();
+    let first_words = |text: &str| -> Vec<String> {
+        let lines = text.lines().filter(|line| line.starts_with(" ("));
+        let words = lines.filter_map(|line| line.split_whitespace().next());
+        words.map(String::from).collect()
+    };
+    let stats = folder.run(&["stats", "scores.json"]).ok();
+    assert_eq!(first_words(&stats), ["(all)", "(none)"], "{stats}");
+    let means = folder
+        .run(&[&compare[..], &["--reveal", "mean"]].concat())
+        .ok();
+    assert_eq!(first_words(&means), ["(none)"], "{means}");
+}
+
+#[test]
 fn answers_replace_answers_and_nothing_else() {
     let folder = folder();
     for name in ["a.txt", "a.csv", "a.json"] {

@@ -87,9 +87,16 @@ impl BidsName {
     }
 }
 
-/// Whether a file with this name is metadata of BIDS: a JSON file that is named after a participant or a task.
+/// Whether a file with this name accompanies recordings of BIDS: a JSON file that is named after a participant or a task, or a list of
+/// events without places.
 pub fn is_bids_metadata(file: &str) -> bool {
-    let name = file.strip_suffix(".json").and_then(BidsName::parse);
+    let table = file
+        .strip_suffix(".gz")
+        .unwrap_or(file)
+        .strip_suffix(".tsv");
+    let events = table.filter(|stem| stem.ends_with("_physioevents"));
+    let stem = file.strip_suffix(".json").or(events);
+    let name = stem.and_then(BidsName::parse);
     name.is_some_and(|name| name.entity("sub").is_some() || name.entity("task").is_some())
 }
 

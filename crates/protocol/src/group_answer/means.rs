@@ -17,7 +17,7 @@ pub struct StimulusMeans {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StimulusMean {
-    /// The stimulus; `None` for all stimuli.
+    /// The stimulus, or [`StimulusMean::UNNAMED`]; `None` for all stimuli.
     pub stimulus: Option<String>,
     /// The mean; `None` where there are no pairs.
     pub mean: Option<f64>,
@@ -26,6 +26,11 @@ pub struct StimulusMean {
     /// How sure it is, where that was computed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
+}
+
+impl StimulusMean {
+    /// What stands for scanpaths without a stimulus where others have one.
+    pub const UNNAMED: &str = "(none)";
 }
 
 /// A matrix of means: one row for each group of the first side, one column for each of the second.

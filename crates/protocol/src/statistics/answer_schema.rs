@@ -318,9 +318,10 @@ fn names(groups: &[(String, u32)]) -> Vec<String> {
 /// In the order of names.
 fn sorted_means(stimuli: &[(Option<String>, u64)], sums: &[i64], unit: f64) -> Vec<StimulusMean> {
     let both = stimuli.iter().zip(sums);
+    let unnamed = (stimuli.len() > 1).then(|| StimulusMean::UNNAMED.to_string());
     let mut means: Vec<StimulusMean> = both
         .map(|((stimulus, pairs), sum)| StimulusMean {
-            stimulus: stimulus.clone(),
+            stimulus: stimulus.clone().or_else(|| unnamed.clone()),
             mean: mean(*sum, *pairs, unit),
             pairs: *pairs,
             interval: None,

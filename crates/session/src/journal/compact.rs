@@ -15,7 +15,8 @@ const MIN_BYTES: u64 = 4 << 10;
 impl Journal {
     /// Rewrites the file if that makes it less than half as long. If it cannot be rewritten, it stays as it is.
     pub(super) fn compact(&mut self) {
-        let needed = (HEADER + self.records().count() * RECORD) as u64;
+        let count = self.fewest_records().count();
+        let needed = (HEADER + count * RECORD) as u64;
         if self.file.is_none() || self.end <= MIN_BYTES || self.end / 2 <= needed {
             return;
         }
@@ -24,6 +25,7 @@ impl Journal {
             Ok(file) => {
                 self.superseded = self.file.replace(file);
                 self.end = needed;
+                self.records = count as u64;
             }
             Err(_) => drop(std::fs::remove_file(self.path.with_extension(NEW))),
         }
@@ -40,7 +42,7 @@ impl Journal {
         file.try_lock()?;
         let mut writer = BufWriter::new(&file);
         writer.write_all(&self.header())?;
-        for record in self.records() {
+        for record in self.fewest_records() {
             writer.write_all(&record.encode(&self.id))?;
         }
         writer.flush()?;
@@ -51,19 +53,24 @@ impl Journal {
         Ok(file)
     }
 
-    /// The fewest records that say what this journal knows.
-    fn records(&self) -> impl Iterator<Item = Record> + '_ {
+    /// The fewest records that say what this journal knows. Starts before and after the half of a pair stay apart.
+    fn fewest_records(&self) -> impl Iterator<Item = Record> + '_ {
         let engine = self.engine.map(Record::Engine);
         let groups = self.peer_groups.map(Record::Groups);
         let complete = self.complete.then_some(Record::Complete);
-        let starts = self.runs_of(|entry| entry.starts);
-        let starts = starts.map(|(first, count, times)| Record::Restarted(first, count, times));
+        let before = self.restarts(|entry| entry.starts - entry.starts_since_half());
         let sent = self.runs_of(|entry| u32::from(entry.sent));
         let sent = sent.map(|(first, count, _)| Record::Sent(first, count));
         let single = self.pairs.iter().enumerate();
         let single = single.flat_map(|(place, entry)| entry.records(place));
+        let after = self.restarts(PairEntry::starts_since_half);
         let whole = engine.into_iter().chain(groups).chain(complete);
-        whole.chain(starts).chain(sent).chain(single)
+        whole.chain(before).chain(sent).chain(single).chain(after)
+    }
+
+    fn restarts(&self, number: fn(&PairEntry) -> u32) -> impl Iterator<Item = Record> + '_ {
+        let runs = self.runs_of(number);
+        runs.map(|(first, count, times)| Record::Restarted(first, count, times))
     }
 
     /// The runs of places with the same number, if it is not 0: the first of each, how many, and the number.
@@ -82,6 +89,13 @@ impl Journal {
 }
 
 impl PairEntry {
+    fn starts_since_half(&self) -> u32 {
+        match self.half {
+            Some(_) => self.starts.saturating_sub(self.half_of_start),
+            None => 0,
+        }
+    }
+
     /// The records of this place alone.
     fn records(&self, place: usize) -> impl Iterator<Item = Record> + use<> {
         let half = self.half.map(|it| Record::Half(place, it.half, it.run));

@@ -45,7 +45,7 @@ impl Journal {
     }
 
     /// How many records there are.
-    pub(crate) fn records(&self) -> u64 {
+    pub(crate) fn record_count(&self) -> u64 {
         self.records
     }
 

@@ -87,3 +87,89 @@ fn the_command_meets_where_the_page_does() {
     }
     server.stop();
 }
+
+/// Two participants leave one in each half, and nothing to compare within a half.
+#[test]
+fn two_participants_have_statistics_without_a_test_of_cohorts() {
+    let server = Running::start(ServerOptions::default());
+    let table = cohort(2, 10);
+    let path = "POST /api/files?name=c.csv";
+    assert_eq!(
+        server.send(path, &server.own(), table.as_bytes()).status,
+        200
+    );
+    assert_eq!(
+        server.send("POST /api/compare", &server.own(), b"").status,
+        200
+    );
+    let result = ended(&server)["result"].clone();
+    assert!(result["statistics"].is_string(), "{result}");
+    let notes = result["notes"].to_string();
+    assert!(notes.contains("at least two participants"), "{notes}");
+    assert!(!notes.contains("within-a"), "{notes}");
+    server.stop();
+}
+
+/// What this side's limits say is known before anybody connects.
+#[test]
+fn a_plan_that_would_be_refused_is_found_before_it_connects() {
+    let server = Running::start(ServerOptions::default());
+    let limits = |participants: usize, reveal: &str| -> Value {
+        for file in state(&server)["files"].as_array().unwrap() {
+            let path = format!("DELETE /api/files/{}", file["id"]);
+            assert_eq!(server.send(&path, &server.own(), b"").status, 200);
+        }
+        let table = cohort(participants, 20);
+        let path = "POST /api/files?name=c.csv";
+        assert_eq!(
+            server.send(path, &server.own(), table.as_bytes()).status,
+            200
+        );
+        let form = format!("{{\"plan\": {{\"reveal\": \"{reveal}\"}}}}");
+        assert_eq!(server.json("POST /api/partner", &form).status, 200);
+        let answer = server.send("GET /api/policy", &server.own(), b"");
+        serde_json::from_str::<Value>(&answer.body).unwrap()["limits"].clone()
+    };
+    // A newcomer's first plan is not refused.
+    assert_eq!(state(&server)["partner"]["plan"]["reveal"], "mean");
+    let fits = |participants, reveal| limits(participants, reveal)["fits"].clone();
+    assert_eq!(fits(12, "mean"), true);
+    assert_eq!(fits(12, "score"), false);
+    assert_eq!(fits(3, "mean"), false);
+    assert_eq!(fits(3, "score"), true);
+    assert_eq!(limits(12, "test:groups")["kind"], "no-groups");
+    server.stop();
+}
+
+/// A folder has more than recordings: what cannot be one is refused at once, and a table that may be one can be left out.
+#[test]
+fn files_of_a_folder_that_are_no_recordings_are_left_out() {
+    let server = Running::start(ServerOptions::default());
+    let drop_file = |name: &str, text: &str| {
+        let path = format!("POST /api/files?name={name}&more=true");
+        server.send(&path, &server.own(), text.as_bytes())
+    };
+    let gaze = "participant,x,y,duration\np,1,2,300\nq,5,6,300\n";
+    let gaze = drop_file("gaze.csv", gaze);
+    assert!(gaze.body.contains("\"kind\":\"gaze\""), "{}", gaze.body);
+    for (name, text) in [
+        ("participants.tsv", "participant_id\tage\nsub-1\t30\n"),
+        ("report.pdf", "%PDF-1.7 x"),
+        ("analysis.py", "print(1)"),
+    ] {
+        assert_eq!(drop_file(name, text).status, 422, "{name}");
+    }
+    let table = drop_file("table.csv", "alpha,beta,gamma\n1.5,2.5,x\n");
+    let table: Value = serde_json::from_str(&table.body).unwrap();
+    assert_eq!(table["kind"], "unknown");
+    let end = format!(
+        "{{\"read\": {{\"screen\": \"100x100\"}}, \"leave_out\": [{}]}}",
+        table["id"]
+    );
+    assert_eq!(server.json("POST /api/options", &end).status, 200);
+    let state = state(&server);
+    assert_eq!(state["files"].as_array().unwrap().len(), 1);
+    assert_eq!(state["problem"], Value::Null);
+    assert_eq!(state["cohorts"][0]["participants"], 2);
+    server.stop();
+}

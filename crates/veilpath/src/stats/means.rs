@@ -26,7 +26,9 @@ pub(super) fn of_stimuli(
         drawn_means(sample, &values, unit, drawn)
     })?;
     let all = (None, mean(&values)?);
-    let each = sample.stimuli.iter().cloned().zip(sums);
+    let names = sample.stimuli.iter().cloned();
+    let names = names.map(|name| name.or_else(|| Some(StimulusMean::UNNAMED.into())));
+    let each = names.zip(sums);
     let each = each.filter(|_| stimuli > 1);
     let means = std::iter::once(all).chain(each).zip(intervals);
     Ok(GroupAnswer::StimulusMeans(StimulusMeans {

@@ -50,7 +50,7 @@ fn introduced() -> Option<(Institution, Institution)> {
     prepare(&join, demo("university.csv"), "University");
     host.set("listen", "127.0.0.1:0");
     host.set("address", "127.0.0.1:7070");
-    host.set("partner-reveal", "mean");
+    a_plan_over_the_limit_is_changed_by_one_click(&host);
     hand_over(&host, &join);
     // The plan came with the invitation.
     let plan = |side: &Institution| side.state()["partner"]["plan"].clone();
@@ -58,6 +58,22 @@ fn introduced() -> Option<(Institution, Institution)> {
     assert_eq!(join.state()["partner"]["role"], "join");
     hand_over(&join, &host);
     Some((host, join))
+}
+
+/// Scores of more participants than the limit allows would be refused. The page says so before anybody connects.
+fn a_plan_over_the_limit_is_changed_by_one_click(host: &Institution) {
+    let revealed = || host.state()["partner"]["plan"]["reveal"].clone();
+    assert_eq!(revealed(), "mean", "the default");
+    host.set("limit", "1");
+    host.set("partner-reveal", "score");
+    host.browser
+        .wait_for("document.querySelector('#limits')?.textContent.includes('would be refused')");
+    host.browser.click("#limits #reveal-mean");
+    host.browser
+        .wait_for("document.getElementById('partner-reveal').value === 'mean'");
+    host.browser.wait_for("!document.getElementById('limits')");
+    assert_eq!(revealed(), "mean");
+    host.set("limit", "");
 }
 
 fn connect(host: &Institution, join: &Institution) {
@@ -232,10 +248,11 @@ fn sessions_are_refused_paused_and_resumed_with_messages() {
         side.browser
             .wait_for("document.querySelector('#session .problem')");
         let words = side.browser.texts("#session .problem").concat();
-        assert!(
-            words.contains("metric") || words.contains("plan"),
-            "{words}"
-        );
+        assert!(words.contains("different plans"), "{words}");
+        // The two plans are side by side.
+        let row = side.browser.texts("#session .problem tbody tr > *");
+        assert_eq!(row[0], "Metric");
+        assert!(row.contains(&"scanmatch".to_string()), "{row:?}");
         assert_eq!(side.state()["session"]["can_resume"], Value::Bool(false));
     }
     host.keep("partner-refused");

@@ -71,7 +71,7 @@ impl Rules<'_> {
     ) -> Result<(), SessionError> {
         for group in self.groups(bytes)? {
             let more = group.records();
-            if books.journal.records().saturating_add(more) > self.max_records {
+            if books.journal.record_count().saturating_add(more) > self.max_records {
                 let records = self.max_records;
                 return Err(Limit::TooManyRecords { records }.into());
             }

@@ -1,0 +1,109 @@
+//! What this side proposes to its partner, and what its own limits say about it.
+
+use crate::words::Problem;
+use crate::workspace::Workspace;
+use serde_json::{Value, json};
+use std::time::Duration;
+use veilpath::{
+    DEFAULT_MINIMUM_GROUP, LocalCohort, Policy, Prospect, Role, ScanpathLimit, SessionControl,
+    SessionOptions, find_policy, state_dir,
+};
+
+/// How long a host waits for its partner, and how long a joining side tries to reach the host.
+const WAIT: [Duration; 2] = [Duration::from_secs(24 * 3600), Duration::from_secs(600)];
+
+impl Workspace {
+    /// The limit of comparisons per scanpath.
+    pub(crate) fn limit(&self) -> Result<ScanpathLimit, Problem> {
+        let limit = self.partner.limit.trim();
+        let wrong = |_| Problem::new("the limit per scanpath must be a whole number", "");
+        match limit.is_empty() {
+            true => Ok(ScanpathLimit::Default),
+            false => limit.parse().map(ScanpathLimit::Count).map_err(wrong),
+        }
+    }
+
+    /// The fewest participants that a part of an answer about groups may be about, unless the policy asks for more.
+    fn minimum_group(&self) -> Result<u32, Problem> {
+        let wrong = |_| Problem::new("the smallest group must be a whole number", "");
+        match self.partner.minimum_group.trim() {
+            "" => Ok(DEFAULT_MINIMUM_GROUP),
+            number => number.parse().map_err(wrong),
+        }
+    }
+
+    /// This side's cohort with the plan.
+    fn local_cohort(&self) -> Result<LocalCohort, Problem> {
+        let cohort = self.cohorts[0].as_ref().ok_or_else(|| {
+            Problem::new(
+                "there is no cohort to compare yet",
+                "Drop recordings or a cohort file under Data, on the first side.",
+            )
+        })?;
+        Ok(LocalCohort::new(
+            cohort.raw()?,
+            self.partner.plan.options()?,
+        )?)
+    }
+
+    /// What this side's limits say about the plan before anybody connects.
+    pub(crate) fn prospect(&self, policy: Option<&Policy>) -> Result<Value, Problem> {
+        let role = match self.partner.role.as_str() {
+            "join" => Role::Join,
+            _ => Role::Host,
+        };
+        let (mut limit, mut minimum) = (self.limit()?, self.minimum_group()?);
+        if let Some(policy) = policy {
+            limit = policy.limit(limit);
+            minimum = minimum.max(policy.minimum_group());
+        }
+        let prospect = self.local_cohort()?.prospect(role, limit, minimum)?;
+        Ok(match prospect {
+            Prospect::Pairs {
+                limit,
+                with_equal_partner,
+            } => json!({
+                "kind": "pairs",
+                "limit": limit,
+                "needed": with_equal_partner,
+                "fits": limit.is_none_or(|limit| with_equal_partner <= limit),
+            }),
+            Prospect::Groups { smallest, minimum } => json!({
+                "kind": "groups",
+                "smallest": smallest,
+                "minimum": minimum,
+                "fits": smallest >= minimum.into(),
+            }),
+            Prospect::NoGroups => json!({"kind": "no-groups", "fits": false}),
+        })
+    }
+
+    /// Everything that a session needs.
+    pub(crate) fn session_options(
+        &self,
+        control: SessionControl,
+    ) -> Result<SessionOptions, Problem> {
+        let form = &self.partner;
+        let local = self.local_cohort()?;
+        let state_dir = state_dir(self.identity.as_deref())?;
+        let policy = find_policy(None, &state_dir)?;
+        let mut options = SessionOptions::new(local, self.identity()?, state_dir);
+        options.policy = policy;
+        options.pseudonyms = form.pseudonyms;
+        options.limit_per_scanpath = self.limit()?;
+        options.control = control;
+        options.via_relay = form.via_relay;
+        options.wait = WAIT[usize::from(form.role == "join")];
+        options.minimum_group = self.minimum_group()?;
+        let names = [form.name.trim(), form.peer_name.trim()];
+        let default = |name: &str, other: &str| match name {
+            "" => other.to_string(),
+            name => name.to_string(),
+        };
+        options.names = match form.role.as_str() {
+            "join" => [default(names[1], "host"), default(names[0], "join")],
+            _ => [default(names[0], "host"), default(names[1], "join")],
+        };
+        Ok(options)
+    }
+}

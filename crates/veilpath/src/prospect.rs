@@ -1,0 +1,139 @@
+//! What a side can say about its own limits before it has met its partner.
+
+use crate::{Error, LocalCohort};
+use std::collections::{BTreeMap, BTreeSet};
+use veilpath_metrics::Cohort;
+use veilpath_protocol::{GroupQuestion, PairRule, ProtocolError, Role};
+use veilpath_session::ScanpathLimit;
+
+/// How a plan stands with the limits of one side, as far as that side alone can tell. Earlier sessions with the same partner, and
+/// the partner's own limits, may still be in the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prospect {
+    /// Something about each pair is revealed.
+    Pairs {
+        /// The most comparisons of a scanpath; `None` without a limit.
+        limit: Option<u64>,
+        /// The comparisons of a scanpath with a partner whose cohort is like this side's.
+        with_equal_partner: u64,
+    },
+    /// An answer about groups.
+    Groups {
+        /// This side's participants in the smallest part of the answer.
+        smallest: u64,
+        /// The fewest that are allowed.
+        minimum: u32,
+    },
+    /// The answer needs groups, and the cohort has none.
+    NoGroups,
+}
+
+impl LocalCohort {
+    /// What this side's limits say about its plan.
+    pub fn prospect(
+        &self,
+        role: Role,
+        limit: ScanpathLimit,
+        minimum: u32,
+    ) -> Result<Prospect, Error> {
+        let (cohort, spec) = self.resolve(self.alphabet_info(), role, &())?;
+        let Some(question) = spec.reveal.group_question() else {
+            let limits = limit.range(&spec, role, &cohort, self.declared_letters());
+            return Ok(Prospect::Pairs {
+                limit: limits.map_err(ProtocolError::from)?.map(|(least, _)| least),
+                with_equal_partner: partners(&cohort, spec.pairs),
+            });
+        };
+        let [host, join] = question.sides_with_groups();
+        let needs_groups = match role {
+            Role::Host => host,
+            Role::Join => join,
+        };
+        if needs_groups && !cohort.has_groups() {
+            return Ok(Prospect::NoGroups);
+        }
+        let smallest = match question {
+            GroupQuestion::Mean { overall: false } => smallest_stimulus(&cohort),
+            _ if needs_groups => cohort.group_sizes().into_values().min(),
+            _ => Some(crate::split::participants(&cohort)),
+        };
+        Ok(Prospect::Groups {
+            smallest: smallest.unwrap_or_default() as u64,
+            minimum,
+        })
+    }
+}
+
+/// The scanpaths that one scanpath is compared with, at most, if the other side has the same ones.
+fn partners(cohort: &Cohort, pairs: PairRule) -> u64 {
+    let mut of_stimuli: BTreeMap<Option<&str>, u64> = BTreeMap::new();
+    for entry in &cohort.entries {
+        *of_stimuli.entry(entry.stimulus.as_deref()).or_default() += 1;
+    }
+    match pairs {
+        PairRule::SameStimulus => of_stimuli.into_values().max().unwrap_or_default(),
+        _ => cohort.entries.len() as u64,
+    }
+}
+
+/// The participants of the stimulus with the fewest.
+fn smallest_stimulus(cohort: &Cohort) -> Option<usize> {
+    let mut of_stimuli: BTreeMap<Option<&str>, BTreeSet<&str>> = BTreeMap::new();
+    for entry in &cohort.entries {
+        let members = of_stimuli.entry(entry.stimulus.as_deref()).or_default();
+        members.insert(&entry.participant);
+    }
+    of_stimuli.values().map(BTreeSet::len).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::NamedPlan;
+    use veilpath_encode::Input;
+
+    /// Participants with groups in turn, each with one scanpath of 20 letters.
+    fn prospect(participants: usize, reveal: &str, limit: ScanpathLimit) -> Prospect {
+        let mut table = String::from("participant,group,stimulus,scanpath\n");
+        for person in 0..participants {
+            let group = ["patients", "controls"][person % 2];
+            table.push_str(&format!("p{person},{group},s,ABCDEFGHIJKLMNOPQRST\n"));
+        }
+        let input = Input::from_bytes("c.csv", table.into_bytes()).unwrap();
+        let plan = NamedPlan {
+            reveal: reveal.into(),
+            ..NamedPlan::default()
+        };
+        let file = crate::read_cohort_from(input).unwrap();
+        let local = LocalCohort::new(file, plan.options().unwrap()).unwrap();
+        local.prospect(Role::Host, limit, 5).unwrap()
+    }
+
+    #[test]
+    fn scores_have_the_limit_of_the_plan_or_of_the_user() {
+        let of = |limit| match prospect(12, "score", limit) {
+            Prospect::Pairs {
+                limit,
+                with_equal_partner,
+            } => (limit, with_equal_partner),
+            other => panic!("{other:?}"),
+        };
+        let (default, needed) = of(ScanpathLimit::Default);
+        assert_eq!(needed, 12);
+        assert!(default.is_some_and(|limit| limit < 12), "{default:?}");
+        assert_eq!(of(ScanpathLimit::Count(40)), (Some(40), 12));
+        assert_eq!(of(ScanpathLimit::DefaultUpTo(1)), (Some(1), 12));
+        assert_eq!(of(ScanpathLimit::Unlimited), (None, 12));
+    }
+
+    #[test]
+    fn answers_about_groups_count_participants() {
+        let smallest = |reveal| match prospect(9, reveal, ScanpathLimit::Default) {
+            Prospect::Groups { smallest, minimum } => (smallest, minimum),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(smallest("mean"), (9, 5));
+        assert_eq!(smallest("test:sites"), (9, 5));
+        assert_eq!(smallest("test:groups"), (4, 5));
+    }
+}
