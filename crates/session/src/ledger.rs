@@ -22,10 +22,10 @@
 mod account;
 mod file;
 
+use crate::SessionError;
 use crate::error::{BanReason, Limit};
 use crate::identity::hex;
 use crate::locked_file::Stored;
-use crate::SessionError;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use veilpath_protocol::Tile;

@@ -4,7 +4,10 @@ use crate::words::Problem;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use veilpath::Choice;
-use veilpath::encode::{CoordinateUnit, DetectionOptions, DrawnArea, DrawnOutline, EncodeField, EncodeOptions, EventChoice, LetterOptions, NameTemplate, Placing, ReadOptions, RunOptions};
+use veilpath::encode::{
+    CoordinateUnit, DetectionOptions, DrawnArea, DrawnOutline, EncodeField, EncodeOptions,
+    EventChoice, LetterOptions, NameTemplate, Placing, ReadOptions, RunOptions,
+};
 
 /// What the files do not say.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -266,7 +266,7 @@ fn content(journal: &Journal) -> Vec<String> {
 fn a_journal_does_not_grow_with_starts() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = open(folder.path(), ID, 40).unwrap();
-    let several = PairScore::several([Some(0.5), None, Some(2.0)]);
+    let several = PairScore::from_numbers([Some(0.5), None, Some(2.0)]);
     journal
         .store_engine(EngineDecision {
             engine: veilpath_protocol::Engine::Shares,
@@ -284,9 +284,12 @@ fn a_journal_does_not_grow_with_starts() {
         journal.start_pairs(&pairs).unwrap();
         journal.keep_halves(&pairs, &[run; 30], run).unwrap();
     }
+    // One more start, which has no half yet.
+    journal.start_pairs(&[39]).unwrap();
     journal.mark_complete().unwrap();
     let before = content(&journal);
-    assert_eq!(journal.starts(39), 50);
+    assert_eq!(journal.starts(39), 51);
+    assert!(journal.expects_half(39) && !journal.expects_half(38));
     drop(journal);
     let path = only_file(folder.path());
     let length = || std::fs::metadata(&path).unwrap().len() as usize;
@@ -294,7 +297,9 @@ fn a_journal_does_not_grow_with_starts() {
     let mut journal = open(folder.path(), ID, 40).unwrap();
     assert_eq!(content(&journal), before);
     // A half and no more for each of them, and the records of the others.
-    assert!(length() <= HEADER + (30 + 13) * RECORD, "{}", length());
+    assert!(length() <= HEADER + (30 + 14) * RECORD, "{}", length());
+    let records = (length() - HEADER) / RECORD;
+    assert_eq!(journal.record_count(), records as u64);
     assert_eq!(only_file(folder.path()), path);
     // It is as locked as it was, and goes on.
     let error = open(folder.path(), ID, 40).unwrap_err();
