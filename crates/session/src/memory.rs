@@ -6,7 +6,8 @@
 //! | a scanpath of either side, in the lists that it is in | 768 |
 //! | a byte of an id, in its copies | 6 |
 //! | a letter of this side, as text and as a number | 8 |
-//! | a pair: its entry in the journal, its places in lists, its result | 320 |
+//! | a pair: its entry in the journal, its places in lists, its answer | 384 |
+//! | a number of a pair's result | 32 |
 //! | the engine | [`Spec::memory`] |
 //!
 //! The numbers are generous; tests of the command compare them with what a host really uses. A plan that needs more than this
@@ -20,7 +21,8 @@ const PROGRAM_BYTES: u64 = 40 << 20;
 const BYTES_PER_SCANPATH: u64 = 768;
 const BYTES_PER_ID_BYTE: u64 = 6;
 const BYTES_PER_LETTER: u64 = 8;
-pub(crate) const BYTES_PER_PAIR: u64 = 320;
+pub(crate) const BYTES_PER_PAIR: u64 = 384;
+const BYTES_PER_NUMBER: u64 = 32;
 
 /// The memory of one of several sessions that a process runs at a time.
 pub fn memory_per_session(memory: u64, sessions: usize) -> u64 {
@@ -42,7 +44,8 @@ pub(crate) fn rosters(ours: &Terms, theirs: &Terms) -> u64 {
 
 /// What is needed once the pairs are known.
 pub(crate) fn whole_plan(spec: &Spec, role: Role, rosters: u64, size: &JobSize) -> u64 {
-    let pairs = size.pairs.saturating_mul(BYTES_PER_PAIR);
+    let numbers = BYTES_PER_NUMBER.saturating_mul(spec.metric.outputs().len() as u64);
+    let pairs = size.pairs.saturating_mul(BYTES_PER_PAIR + numbers);
     rosters
         .saturating_add(pairs)
         .saturating_add(spec.memory(role, size))

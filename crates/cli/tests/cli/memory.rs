@@ -70,6 +70,8 @@ fn a_plan_stays_within_its_estimate() {
         ("plain", 1, cohort(20_000, 1000, 2)),
         ("garbled", 1, cohort(1, 3, 300_000)),
         ("plain", 10, cohort(10_000, 6, 2)),
+        // Mostly pairs.
+        ("plain", 700, cohort(700, 6, 2)),
     ] {
         let mut allowed = "64".to_string();
         // The first number is without the pairs.
