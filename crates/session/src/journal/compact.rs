@@ -64,8 +64,9 @@ impl Journal {
         let single = self.pairs.iter().enumerate();
         let single = single.flat_map(|(place, entry)| entry.records(place));
         let after = self.restarts(PairEntry::starts_since_half);
-        let whole = engine.into_iter().chain(groups).chain(complete);
-        whole.chain(before).chain(sent).chain(single).chain(after)
+        let whole = engine.into_iter().chain(groups).chain(before).chain(sent);
+        // A complete journal ends with that record, where a coordinator looks for it.
+        whole.chain(single).chain(after).chain(complete)
     }
 
     fn restarts(&self, number: fn(&PairEntry) -> u32) -> impl Iterator<Item = Record> + '_ {

@@ -300,6 +300,7 @@ fn a_journal_does_not_grow_with_starts() {
     assert!(length() <= HEADER + (30 + 14) * RECORD, "{}", length());
     let records = (length() - HEADER) / RECORD;
     assert_eq!(journal.record_count(), records as u64);
+    assert!(Journal::ends_complete(folder.path(), &ID));
     assert_eq!(only_file(folder.path()), path);
     // It is as locked as it was, and goes on.
     let error = open(folder.path(), ID, 40).unwrap_err();

@@ -12,10 +12,10 @@ use std::sync::{Mutex, PoisonError};
 pub(super) struct CompleteTiles(Mutex<Option<BTreeSet<u32>>>);
 
 impl CompleteTiles {
-    /// Adds a tile; whether all are complete now, and were not before.
+    /// Adds a tile that has just been completed, if one has, and removes the letters of the plan once all are complete; whether it did.
     pub(super) fn add(
         &self,
-        tile: u32,
+        tile: Option<u32>,
         plan: &AgreedPlan,
         state_dir: &StateDir,
     ) -> Result<bool, SessionError> {
@@ -24,10 +24,14 @@ impl CompleteTiles {
             Some(complete) => complete,
             None => of_earlier(plan, state_dir)?,
         };
-        complete.insert(tile);
+        complete.extend(tile);
         let all = complete.len() as u64 >= u64::from(plan.tiles());
         *known = Some(complete);
-        Ok(all && !plan.is_complete)
+        let has_letters = all && !plan.is_complete;
+        if has_letters {
+            state_dir.remove_letters(plan)?;
+        }
+        Ok(has_letters)
     }
 }
 

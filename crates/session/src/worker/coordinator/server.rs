@@ -181,6 +181,9 @@ impl Coordinator {
             own: None,
         };
         let listener = Listener::bind(address)?;
+        // An earlier process may have been killed before it could do this.
+        let complete = CompleteTiles::default();
+        complete.add(None, &plan, &state_dir)?;
         Ok(Self {
             address: listener.address(),
             acceptor: Acceptor::for_workers(listener, identity, gate, &timeouts(IDLE_TIMEOUT)),
@@ -189,7 +192,7 @@ impl Coordinator {
                 plan,
                 state_dir,
                 options,
-                complete: CompleteTiles::default(),
+                complete,
                 leases: Mutex::default(),
             }),
             workers: Vec::new(),
@@ -312,8 +315,7 @@ impl Shared {
         let served = self.follow(channel, &certificate, tile, &mut keeper);
         let complete = keeper.is_complete();
         let _ = events.send(CoordinatorEvent::Ended { tile, complete });
-        if complete && self.complete.add(tile, &self.plan, &self.state_dir)? {
-            self.state_dir.remove_letters(&self.plan)?;
+        if complete && self.complete.add(Some(tile), &self.plan, &self.state_dir)? {
             let _ = events.send(CoordinatorEvent::AllComplete);
         }
         served

@@ -336,6 +336,16 @@ fn letters_are_removed_when_all_tiles_are_complete() {
         let plan = world.plan(side);
         assert!(plan.is_complete && !has_letters(side));
     }
+    // A process that is killed just before leaves it to the next.
+    let mut killed = world.plan(0);
+    killed.is_complete = false;
+    killed.letters[0] = vec![1];
+    let path = world.state_dir(0).agreements();
+    let path = path.join(format!("{}.json", killed.agreement));
+    std::fs::write(path, serde_json::to_vec(&killed).unwrap()).unwrap();
+    assert!(has_letters(0));
+    drop(Served::new(&world, 0));
+    assert!(!has_letters(0));
     // What is stored is there for whoever has an order, and nothing is computed without letters.
     let orders = [world.order(0, "1"), world.order(1, "1")];
     for ended in world.work([&orders[0], &orders[1]], tile(1)) {
