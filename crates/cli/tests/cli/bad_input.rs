@@ -220,7 +220,7 @@ fn flags_that_make_no_sense() {
     folder.file("a.csv", "participant,scanpath\nP,AB\nQ,\n");
     for (arguments, part) in [
         ("--metric levenshtein --gap 2", "needleman-wunsch"),
-        ("--metric needleman-wunsch --gap -1", "negative"),
+        ("--metric needleman-wunsch --gap -1", "0 or more"),
         ("--metric needleman-wunsch --gap nan", "finite"),
         (
             "--metric needleman-wunsch --substitution manhattan",

@@ -214,7 +214,7 @@ fn worker_keys_follow_the_policy() {
     make("--hours 1 -o first.order").ok();
     // A key is not overwritten, and the message says so.
     let refused = make("--hours 1 -o first.order").refused();
-    assert!(refused.contains("exists already"), "{refused}");
+    assert!(refused.contains("this file exists"), "{refused}");
     assert!(!refused.contains("os error"), "{refused}");
     let partner = both.pair.fingerprint(Side::Join);
     let write = |expires: &str, metric: &str, partner: &str| {

@@ -125,7 +125,10 @@ fn sent_halves(bytes: &[u8], halves: &[u64]) -> Vec<usize> {
     let mut firsts: HashMap<&[u8], Vec<usize>> = HashMap::new();
     let encoded = encoded(halves);
     for first in 0..=halves.len() - together {
-        if halves[first..first + together].iter().all(|half| *half == 0) {
+        if halves[first..first + together]
+            .iter()
+            .all(|half| *half == 0)
+        {
             // So many zeros occur elsewhere, too.
             continue;
         }
