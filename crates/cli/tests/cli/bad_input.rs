@@ -248,7 +248,7 @@ fn flags_that_make_no_sense() {
             "--metric smith-waterman --substitution euclidean --grid 7x7",
             "--match",
         ),
-        ("--metric smith-waterman --mismatch -1", "positive"),
+        ("--metric smith-waterman --mismatch -1", "0 or more"),
         ("--metric scanmatch", "--grid"),
         ("--metric scanmatch --grid 7x7", "for them: number 2"),
         (
