@@ -33,7 +33,7 @@ mod summary;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use negotiate::Ready;
 pub use negotiate::{FRESH_FIELD, NUMBER_FIELD};
-pub use summary::{AgreementSummary, GroupSummary, Requested};
+pub use summary::{AgreementSummary, GroupSummary, Requested, TiledPlan};
 
 /// How long to wait for the cause of a broken connection to be known.
 const CAUSE_GRACE_PERIOD: Duration = Duration::from_millis(300);

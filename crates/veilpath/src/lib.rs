@@ -178,5 +178,6 @@ pub use veilpath_session::{
     PolicyTexts, RecordComparison, RecordEntry, RecordLine, RecordProblem, Relay, RelayEvent,
     RelayOptions, RelayProblem, ScanpathLimit, SessionError, SessionFailure, SharesObstacle,
     SignedRecord, StateDir, Step, StoredComparison, TILE_FIELD, TILES_FIELD, TileRange,
-    TileRangeError, UsageError, Withdrawn, WorkOrder, WorkerKeyProblem, disable_core_dumps, now,
+    TileRangeError, TiledPlan, UsageError, Withdrawn, WorkOrder, WorkerKeyProblem,
+    disable_core_dumps, now,
 };

@@ -208,6 +208,14 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
         let pairs = units::grouped(plan.pairs);
         format!("\ntile: {} of a plan with {pairs} pairs", plan.tile)
     });
+    let pairs = match summary.tiles {
+        None => counted(summary.pairs, "pair"),
+        Some(plan) => format!(
+            "{} in {}",
+            units::counted(plan.pairs, "pair"),
+            units::counted(plan.tiles.into(), "tile")
+        ),
+    };
     let to = match summary.reveal_to {
         RevealTo::Both => "",
         RevealTo::Host => ", only to the host",
@@ -246,24 +254,29 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
     if summary.engine.engine == Engine::Shares {
         engine += GARBLED_ADVICE;
     }
-    info(
-        name,
-        &format!(
-            "agreed: {} of the host, {} of the joining side, {}{known}{tile}\n\
-             revealed: {}{to}; {lengths}{scanpaths}{published}\n\
-             {rounding}{precision}{engine}limit: {}\n\
-             estimate: {}, {} to the host, {} to the joining side, {}, {}\n\
-             connection: {}",
-            counted(summary.host_scanpaths, "scanpath"),
-            units::grouped(summary.join_scanpaths as u64),
-            counted(summary.pairs, "pair"),
-            summary.answer_description,
-            bounds(summary),
+    let cost = match summary.tiles {
+        // Tiles are estimated when they are computed.
+        Some(_) => String::new(),
+        None => format!(
+            "estimate: {}, {} to the host, {} to the joining side, {}, {}\n",
             units::counted(summary.cells, "matrix cell"),
             units::bytes(estimate.bytes_to_host),
             units::bytes(estimate.bytes_to_join),
             units::counted(estimate.rounds, "round"),
             duration(estimate.seconds),
+        ),
+    };
+    info(
+        name,
+        &format!(
+            "agreed: {} of the host, {} of the joining side, {pairs}{known}{tile}\n\
+             revealed: {}{to}; {lengths}{scanpaths}{published}\n\
+             {rounding}{precision}{engine}limit: {}\n\
+             {cost}connection: {}",
+            counted(summary.host_scanpaths, "scanpath"),
+            units::grouped(summary.join_scanpaths as u64),
+            summary.answer_description,
+            bounds(summary),
             connection(&summary.link),
         ),
     );

@@ -28,6 +28,8 @@ pub struct AgreementSummary {
     pub agreement: String,
     /// The tile of the plan that these are the pairs of, and the plan.
     pub tile: Option<PlanTile>,
+    /// The whole plan, if this session only agrees on its tiles.
+    pub tiles: Option<TiledPlan>,
     /// Pairs that both sides have from an earlier, interrupted session.
     pub from_journal: usize,
     /// Matrix cells of the pairs that are left.
@@ -62,6 +64,15 @@ pub struct AgreementSummary {
     pub groups: Option<GroupSummary>,
     /// Who asked to stop at the estimate, if anybody did.
     pub estimate_only: Option<Requested>,
+}
+
+/// A plan whose tiles have sessions of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TiledPlan {
+    /// How many tiles it has.
+    pub tiles: u32,
+    /// How many pairs it has.
+    pub pairs: u64,
 }
 
 /// The limits on an answer about groups.
@@ -99,6 +110,10 @@ impl AgreedSession {
             pairs: pairs.len(),
             agreement: hex(&agreement.id),
             tile: agreement.plan_tile(),
+            tiles: agreement.proposal.tiles.map(|tiles| TiledPlan {
+                tiles,
+                pairs: agreement.blocks.pairs(),
+            }),
             from_journal: pairs.len() - agreement.resume.compare.len(),
             cells: work.cells,
             engine: agreement.engine(),
