@@ -13,14 +13,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use veilpath::{
-    AgreedPlan, Coordinator, CoordinatorOptions, Identity, Policy, Relay, RelayOptions, TileRange,
-    WorkOptions, WorkOrder, WorkRecords,
+    AgreedPlan, Coordinator, CoordinatorOptions, Identity, Policy, Relay, RelayOptions, StateDir,
+    TileRange, WorkOptions, WorkOrder, WorkRecords,
 };
 
 /// The process that keeps what the workers of this institution compute; at the institution that hosts, with the gateway.
 #[pyclass(frozen, module = "veilpath._veilpath")]
 pub(crate) struct Coordination {
     identity: Identity,
+    state_dir: StateDir,
     plan: AgreedPlan,
     policy: Option<Policy>,
     address: String,
@@ -51,7 +52,7 @@ pub(crate) fn coordinate(
         let gateway = gateway.transpose()?;
         let options = CoordinatorOptions::default();
         let mut coordinator =
-            Coordinator::bind(listen, &identity, plan.clone(), state_dir, options)?;
+            Coordinator::bind(listen, &identity, plan.clone(), state_dir.clone(), options)?;
         let address = coordinator.address().to_string();
         let stopped = Arc::clone(&stop);
         let run = move || coordinator.run(&stopped, &mut |_| ());
@@ -62,12 +63,13 @@ pub(crate) fn coordinate(
                 gateway.run(&stopped, &mut |_| ())
             }));
         }
-        Ok((identity, plan, policy, address, threads))
+        Ok((identity, state_dir, plan, policy, address, threads))
     };
     let started = start().map_err(|error: veilpath::Error| raise(py, &error))?;
-    let (identity, plan, policy, address, threads) = started;
+    let (identity, state_dir, plan, policy, address, threads) = started;
     Ok(Coordination {
         identity,
+        state_dir,
         plan,
         policy,
         address,
@@ -98,8 +100,14 @@ impl Coordination {
         let expires = veilpath::now().checked_add(time);
         let expires = expires.ok_or_else(|| bad_argument(py, "hours", "this is too long"))?;
         let policy = self.policy.as_ref();
-        let order = veilpath::work_order(&self.identity, &self.plan, tiles, expires, policy)
-            .and_then(|order| Ok(order.to_bytes()?));
+        let order = veilpath::work_order(
+            (&self.identity, &self.state_dir),
+            &self.plan,
+            tiles,
+            expires,
+            policy,
+        )
+        .and_then(|order| Ok(order.to_bytes()?));
         match order {
             Ok(order) => Ok(PyBytes::new(py, &order)),
             Err(error) => Err(raise(py, &error)),

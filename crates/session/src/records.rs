@@ -162,6 +162,8 @@ impl RecordStores<'_> {
             return Err(Limit::TooManyStarts { starts: max_starts }.into());
         }
         if agreed.spec.engine.has_halves() {
+            // What a peer does not learn is never charged.
+            self.account.check_allowed()?;
             return self.journal.start_pairs(pairs);
         }
         let comparisons = agreed.comparisons(pairs.iter().copied());

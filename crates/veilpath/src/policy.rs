@@ -41,12 +41,13 @@ pub fn check_policy(
 
 /// Makes a worker key for some tiles of an agreement, if a policy allows the plan now and until the key expires.
 pub fn work_order(
-    identity: &Identity,
+    (identity, state_dir): (&Identity, &StateDir),
     plan: &AgreedPlan,
     tiles: TileRange,
     expires: SystemTime,
     policy: Option<&Policy>,
 ) -> Result<WorkOrder, Error> {
+    state_dir.check_withdrawn(plan, tiles)?;
     let spec = plan.spec();
     for time in [now(), expires] {
         let request = PolicyRequest {

@@ -70,7 +70,13 @@ pub(crate) fn run(args: &WorkerKeyArgs) -> Result<(), Failure> {
     let time =
         Duration::from_secs(args.hours * 3600).min(MAX_WORKER_KEY_TIME - Duration::from_secs(60));
     let expires = veilpath::now() + time;
-    let order = veilpath::work_order(&identity, &plan, args.tiles, expires, policy.as_ref())?;
+    let order = veilpath::work_order(
+        (&identity, &state_dir),
+        &plan,
+        args.tiles,
+        expires,
+        policy.as_ref(),
+    )?;
     order.save(&args.output)?;
     messages::info(&format!(
         "a key for tiles {} of {}, valid for {}, in {}\n",

@@ -229,7 +229,7 @@ impl DisclosureLedger {
         let mut withdrawn = Withdrawn::default();
         self.file.update(|disclosed| {
             for id in participants {
-                let tag = self.tag("participant", id);
+                let tag = self.participant_tag(id);
                 match disclosed.knows(&tag) {
                     true => withdrawn.new += u64::from(disclosed.withdrawn.insert(tag)),
                     false => withdrawn.unknown.push(id.clone()),
@@ -253,6 +253,11 @@ impl DisclosureLedger {
     /// Answers about groups for this partner so far.
     pub fn answers(&self) -> Result<u32, SessionError> {
         Ok(self.file.read()?.count())
+    }
+
+    /// How a participant is called in the ledger.
+    pub(crate) fn participant_tag(&self, id: &str) -> String {
+        self.tag("participant", id)
     }
 
     fn tag(&self, purpose: &str, text: &str) -> String {
@@ -304,6 +309,20 @@ impl DisclosureLedger {
             counts_as: asked.counts_as,
             cohort,
         })
+    }
+}
+
+/// Refuses participants, by their tags, who have withdrawn.
+pub(crate) fn check_withdrawn(
+    state_dir: &StateDir,
+    partner: Fingerprint,
+    tags: &BTreeSet<String>,
+) -> Result<(), SessionError> {
+    let file = DisclosuresFile::of(Some(&state_dir.disclosures()), partner);
+    let participants = file.read()?.withdrawn.intersection(tags).count() as u64;
+    match participants {
+        0 => Ok(()),
+        participants => Err(Limit::from(DisclosureRefusal::Withdrawn { participants }).into()),
     }
 }
 

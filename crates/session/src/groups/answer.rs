@@ -167,7 +167,10 @@ impl Opening<'_> {
             }
         };
         match is_counted {
-            true => record(),
+            true => {
+                self.account.check_allowed()?;
+                record()
+            }
             false => self.account.charge_for(&self.comparisons, record),
         }
     }

@@ -146,6 +146,19 @@ impl Account {
         within_limit(self.assess_plan(all)?)
     }
 
+    /// Refuses a peer that is banned, and a tile that was stopped, since this account was opened.
+    pub(crate) fn check_allowed(&self) -> Result<(), SessionError> {
+        self.file.inspect(|ledger| self.allowed(ledger))?
+    }
+
+    fn allowed(&self, ledger: &Ledger) -> Result<(), SessionError> {
+        ledger.check_ban()?;
+        match ledger.reports.get(&self.agreement) {
+            Some(reason) => Err(Limit::TileStopped(*reason).into()),
+            None => Ok(()),
+        }
+    }
+
     /// Counts these comparisons, durably, if the limit allows all of them; otherwise none.
     pub(crate) fn charge(&mut self, more: &[u64]) -> Result<(), SessionError> {
         self.charge_for(more, || Ok(()))
@@ -164,10 +177,7 @@ impl Account {
             false => self.changed(more),
         };
         self.file.count(|ledger| {
-            ledger.check_ban()?;
-            if let Some(reason) = ledger.reports.get(&self.agreement) {
-                return Err(Limit::TileStopped(*reason).into());
-            }
+            self.allowed(ledger)?;
             within_limit(self.totals(ledger, &counts))?;
             record()?;
             Ok(self.entry(ledger, &counts))

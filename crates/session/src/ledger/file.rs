@@ -240,7 +240,12 @@ fn read_log(path: &Path, known: &mut Known) -> Result<bool, SessionError> {
         return Ok(known.log_end == 0);
     }
     let mut end = known.log_end.max(first.len() as u64);
-    file.seek(SeekFrom::Start(end)).map_err(failed)?;
+    // A line that could not be synced was taken back, and another one may be there now.
+    let mut before = [0];
+    file.seek(SeekFrom::Start(end - 1)).map_err(failed)?;
+    if file.read(&mut before).map_err(failed)? == 0 || before != *b"\n" {
+        return Ok(false);
+    }
     let mut text = Vec::new();
     file.read_to_end(&mut text).map_err(failed)?;
     let mut lines = text.split_inclusive(|&byte| byte == b'\n').peekable();

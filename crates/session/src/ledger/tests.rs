@@ -306,3 +306,32 @@ fn what_is_not_counted_is_not_recorded() {
     assert!(matches!(refused, SessionError::Limit(Limit::Banned(_))));
     assert!(!recorded.get());
 }
+
+/// A line that could not be synced is taken back. Who has read it must not go on from where it ended.
+#[test]
+fn a_line_that_was_taken_back_is_forgotten() {
+    let side = Side::new();
+    let peer = fingerprint();
+    let charge = |agreement, more: &[u64]| {
+        let (mut account, _) = side.account(peer, agreement, None, &[0, 0]);
+        account.charge(more).unwrap();
+    };
+    // The first one makes the file, and the second its log.
+    charge(1, &[1, 1]);
+    charge(2, &[1, 1]);
+    let files = std::fs::read_dir(side.folder.path()).unwrap();
+    let mut files = files.map(|it| it.unwrap().path());
+    let log = files.find(|it| it.extension().is_some_and(|it| it == "log"));
+    let log = log.unwrap();
+    let length = std::fs::metadata(&log).unwrap().len();
+    charge(3, &[1, 0]);
+    let reader = side.file(peer);
+    reader.read().unwrap();
+    let file = std::fs::OpenOptions::new().write(true).open(&log).unwrap();
+    file.set_len(length).unwrap();
+    charge(4, &[1, 1]);
+    let expected = side.file(peer).read().unwrap();
+    let read = reader.read().unwrap();
+    let text = |ledger| serde_json::to_string(ledger).unwrap();
+    assert_eq!(text(&read), text(&expected));
+}

@@ -249,6 +249,9 @@ impl Session {
                 names: &names,
                 limits: &limits,
             };
+            if let Some(tile) = tile {
+                ledger_file.inspect(|ledger| ledger.check_tile(&id, tile))??;
+            }
             // Where only tiles are agreed on, nothing is computed.
             let journals = state_dir.filter(|_| proposal.tiles.is_none());
             let mut journal = opened.journal(journals.map(StateDir::journals).as_deref())?;

@@ -1,5 +1,7 @@
 //! What two institutions have agreed on for their workers, as each keeps it.
 
+use super::certificate::TileRange;
+use crate::disclosure::{self, DisclosureLedger};
 use crate::error::{FileProblem, InternalError, Misbehaviour, SessionError};
 use crate::identity::{hex, unhex};
 use crate::roster::{self, Parties, Roster};
@@ -8,6 +10,7 @@ use crate::session::AgreedSession;
 use crate::state_dir::{self, create_private_dir};
 use crate::{Fingerprint, StateDir};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -37,6 +40,8 @@ pub struct AgreedPlan {
     labels: Vec<Label>,
     /// Their letters; empty where the tiles of a work order do not need them.
     pub(super) letters: Vec<Vec<u16>>,
+    /// The tags of their participants in the ledger of disclosures.
+    participants: Vec<String>,
     /// Whether all tiles are complete, and the letters removed.
     #[serde(default)]
     pub(super) is_complete: bool,
@@ -142,6 +147,25 @@ impl AgreedPlan {
         }
     }
 
+    /// The tags of this side's participants in some tiles about whom the other side learns something.
+    pub(super) fn disclosed_in(&self, tiles: impl IntoIterator<Item = Tile>) -> BTreeSet<String> {
+        if !self.spec.reveal_to.includes(self.role().other()) {
+            return BTreeSet::new();
+        }
+        let own = tiles.into_iter().flat_map(|tile| self.own_in(tile));
+        own.filter_map(|index| self.participants.get(index).cloned())
+            .collect()
+    }
+
+    /// Refuses tiles with participants who have withdrawn since the plan was agreed on.
+    pub(super) fn check_withdrawn(
+        &self,
+        state_dir: &StateDir,
+        tiles: impl IntoIterator<Item = Tile>,
+    ) -> Result<(), SessionError> {
+        disclosure::check_withdrawn(state_dir, self.peer(), &self.disclosed_in(tiles))
+    }
+
     /// This side's cohort, with the letters that it has.
     pub(super) fn cohort(&self) -> Cohort {
         let both = self.labels.iter().zip(&self.letters);
@@ -173,6 +197,7 @@ impl AgreedPlan {
             && unhex(&self.plan).is_some()
             && self.labels.len() == own.len()
             && self.letters.len() == own.len()
+            && self.participants.len() == own.len()
             && self.names.len() == own.len()
             && self.limits.default.len() == own.len()
             && self.letters.iter().all(letters)
@@ -189,6 +214,7 @@ impl AgreedSession {
         let proposal = &agreement.proposal;
         let (names, limits) = session.counted(proposal)?;
         let entries = &proposal.cohort.entries;
+        let disclosures = DisclosureLedger::open(None, &session.identity, session.peer);
         let plan = AgreedPlan {
             version: VERSION,
             agreement: hex(&agreement.id),
@@ -211,6 +237,10 @@ impl AgreedSession {
                 .iter()
                 .map(|entry| entry.scanpath.letters().to_vec())
                 .collect(),
+            participants: entries
+                .iter()
+                .map(|entry| disclosures.participant_tag(&entry.participant))
+                .collect(),
             is_complete: false,
             names,
             limits,
@@ -223,6 +253,12 @@ impl AgreedSession {
 }
 
 impl StateDir {
+    /// Refuses tiles with participants of this side who have withdrawn.
+    pub fn check_withdrawn(&self, plan: &AgreedPlan, tiles: TileRange) -> Result<(), SessionError> {
+        let tiles = (tiles.first()..=tiles.last()).filter_map(|index| plan.tile(index));
+        plan.check_withdrawn(self, tiles)
+    }
+
     /// Removes the letters of an agreement, because all of its tiles are complete: no worker needs them.
     pub(super) fn remove_letters(&self, plan: &AgreedPlan) -> Result<(), SessionError> {
         let mut plan = plan.clone();

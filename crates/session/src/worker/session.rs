@@ -99,7 +99,10 @@ impl Session {
             self.or_decline(Tag::Ready, complete)?;
         }
         if let TileRecords::Shared(state_dir) = &records {
-            self.or_decline(Tag::Ready, state_dir.check_agreement(&plan.agreement))?;
+            let allowed = state_dir
+                .check_agreement(&plan.agreement)
+                .and_then(|()| plan.check_withdrawn(state_dir, [tile]));
+            self.or_decline(Tag::Ready, allowed)?;
         }
         let ours = TileReady {
             agreement: plan.agreement.clone(),

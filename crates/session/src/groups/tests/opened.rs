@@ -118,9 +118,10 @@ fn occurrences(bytes: &[u8], part: &[u8]) -> usize {
     bytes.windows(part.len()).filter(|it| *it == part).count()
 }
 
-/// The pairs whose halves were sent, one after the other as halves are. Four together are no coincidence.
+/// The pairs whose halves were sent, one after the other as halves are. Halves and shares of an answer are small numbers, but
+/// eight together are no coincidence.
 fn sent_halves(bytes: &[u8], halves: &[u64]) -> Vec<usize> {
-    let together = 4;
+    let together = 8;
     // One pass over the bytes: a search for each pair would take most of the test's time.
     let mut firsts: HashMap<&[u8], Vec<usize>> = HashMap::new();
     let encoded = encoded(halves);

@@ -4,12 +4,18 @@ use super::super::plan::AgreedPlan;
 use super::super::tile::TilePairs;
 use super::rules::{Rules, max_records};
 use crate::StateDir;
+use crate::disclosure::check_withdrawn;
 use crate::error::{Limit, SessionError};
 use crate::journal::record::AnswerParts;
 use crate::ledger::LedgerFile;
 use crate::records::{MAX_STARTS, RecordStores};
 use crate::session::open_records::OpenRecords;
 use crate::stored::Description;
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+/// How soon a withdrawal stops a tile that is being computed.
+const RECHECK: Duration = Duration::from_secs(10);
 
 /// The journal and the account of a tile, and the rules for what a worker may add.
 #[derive(Debug)]
@@ -20,6 +26,11 @@ pub(crate) struct TileKeeper<'a> {
     ledger: LedgerFile,
     max_starts: u32,
     max_records: u64,
+    state_dir: &'a StateDir,
+    /// The tags of participants of this side about whom the peer learns something.
+    participants: BTreeSet<String>,
+    /// When it was last checked that none of them has withdrawn.
+    checked: Instant,
     /// The answer whose numbers are being received.
     parts: AnswerParts,
 }
@@ -29,9 +40,11 @@ impl<'a> TileKeeper<'a> {
     pub(crate) fn open(
         plan: &'a AgreedPlan,
         pairs: TilePairs,
-        state_dir: &StateDir,
+        state_dir: &'a StateDir,
         ledger: &LedgerFile,
     ) -> Result<Self, SessionError> {
+        let participants = plan.disclosed_in([pairs.tile]);
+        check_withdrawn(state_dir, plan.peer(), &participants)?;
         let lifted = ledger.inspect(|known| {
             known.check_tile(&pairs.id, pairs.tile)?;
             Ok::<_, SessionError>(known.lifted)
@@ -53,6 +66,9 @@ impl<'a> TileKeeper<'a> {
             max_starts: MAX_STARTS.saturating_mul(lifted.saturating_add(1)),
             max_records: max_records(pairs.pairs.len(), lifted),
             pairs,
+            state_dir,
+            participants,
+            checked: Instant::now(),
             records,
             ledger: ledger.clone(),
             parts: AnswerParts::default(),
@@ -61,6 +77,10 @@ impl<'a> TileKeeper<'a> {
 
     /// Stores and counts records of a worker, durably, up to the first that it may not add.
     pub(crate) fn store(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
+        if self.checked.elapsed() > RECHECK {
+            check_withdrawn(self.state_dir, self.plan.peer(), &self.participants)?;
+            self.checked = Instant::now();
+        }
         let agreed = self.pairs.agreed(self.plan);
         let mut rules = Rules {
             journal: self.pairs.opened(self.plan, &agreed).journal_id(),

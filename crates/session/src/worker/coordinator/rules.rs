@@ -216,7 +216,7 @@ fn store_answer(
     pair: usize,
     answer: Answer,
 ) -> Result<(), SessionError> {
-    if !agreed.spec.reveal_to.includes(agreed.role) {
+    if !agreed.spec.reveal_to.includes(agreed.role) || books.journal.is_rejected(pair) {
         return Err(UsageError::RecordRefused.into());
     }
     check_revealed(agreed.spec, &answer)?;

@@ -57,18 +57,21 @@ const SPARE_CONNECTIONS: usize = 64;
 /// Open files of a connection.
 const FILES_PER_CONNECTION: usize = 3;
 
+/// Other open files of a worker: a journal, the file that it replaced, and the guard of the ledger.
+const FILES_PER_WORKER: usize = 3;
+
 impl CoordinatorOptions {
     /// Connections at a time.
     fn connections(&self) -> usize {
         self.workers.saturating_add(SPARE_CONNECTIONS)
     }
 
-    /// Files that it may have open at a time: connections, a journal for each worker, and handshakes.
+    /// Files that it may have open at a time: those of connections, of workers, and of handshakes.
     fn files(&self) -> usize {
         let connections = self.connections() + crate::acceptor::MAX_HANDSHAKES;
         connections
             .saturating_mul(FILES_PER_CONNECTION)
-            .saturating_add(self.workers)
+            .saturating_add(self.workers.saturating_mul(FILES_PER_WORKER))
     }
 }
 

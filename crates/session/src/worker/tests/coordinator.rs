@@ -2,6 +2,7 @@
 
 mod refusals;
 mod stolen;
+mod stopped;
 mod wire;
 
 use super::*;
