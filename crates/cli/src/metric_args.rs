@@ -75,7 +75,7 @@ pub(crate) struct MetricArgs {
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) mismatch: Option<f64>,
 
-    /// ScanMatch's threshold: the distance, in grid cells, from which two cells are no longer similar [default: 3.5]
+    /// ScanMatch's threshold: the distance, in grid cells, beyond which two cells count as different [default: 3.5]
     #[arg(long, value_name = "CELLS", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) threshold: Option<f64>,
 
@@ -122,7 +122,7 @@ pub(crate) struct MetricArgs {
     #[arg(long, value_name = "DISTANCE", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) radius: Option<f64>,
 
-    /// For crqa: the length, in points, from which a line in the recurrence plot counts [default: 2]
+    /// For crqa: the minimum length, in points, of a line in the recurrence plot [default: 2]
     #[arg(long, value_name = "POINTS")]
     pub(crate) line: Option<u32>,
 

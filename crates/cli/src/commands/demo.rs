@@ -50,8 +50,8 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     messages::info(&format!(
         "\nMean similarity within a group {:.2}, between groups {:.2}.\n\
          {}All {} scores equal those computed in the clear with the same precision.\n\
-         \nNext: `veilpath encode --help` turns your own files into cohorts; `veilpath host --help` and `veilpath join --help` \
-         compare them between two institutions.\n",
+         \nNext: turn your own files into cohorts (`veilpath encode --help`), and compare them with another institution \
+         (`veilpath host --help`, `veilpath join --help`).\n",
         means.within,
         means.between,
         table::summary(&outcome),

@@ -14,14 +14,14 @@ Examples:
 
 This serves the agreement whose id starts with 3fa4c1d0. Workers of both institutions connect to it with `veilpath worker --gateway`, \
 and it connects the two that have the same tile. It checks the worker key of each. The connection is encrypted between the two \
-workers: the gateway has no key and copies bytes. It runs until it is stopped; sessions that this interrupts continue when both \
+workers: the gateway has no key and copies bytes. It runs until it is stopped; interrupted sessions continue when both \
 workers run again.";
 
 /// The arguments of `gateway`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct GatewayArgs {
-    /// The agreement, by the start of its id
+    /// The id of the agreement, or the start of it
     #[arg(value_name = "AGREEMENT")]
     agreement: String,
 
@@ -33,11 +33,11 @@ pub(crate) struct GatewayArgs {
     #[arg(long, value_name = "COUNT", default_value_t = 256, value_parser = clap::value_parser!(u64).range(1..=4096))]
     sessions: u64,
 
-    /// End a session on which nothing was sent for this long
+    /// End a session after this long without traffic
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
 
-    /// The identity file, needed only if there is no home directory; the state folder is then the one that it is in
+    /// The identity file, needed only without a home directory; its folder is then the state folder
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
 }

@@ -17,11 +17,11 @@ Examples:
   veilpath host --relay 127.0.0.1:7071 --peer THEIRS --cohort a.csv -o host.csv
   veilpath host --listen 127.0.0.1:7070 --peers partners.txt --sessions 4 --cohort a.csv -o results
 
-THEIRS is the fingerprint that `veilpath identity` prints at the other institution. It runs `veilpath join` with the same \
+THEIRS is the fingerprint that `veilpath identity` prints at the other institution, which runs `veilpath join` with the same \
 options. With `--reveal threshold:12` on both sides, each pair reveals one bit and no score; `--reveal mean` or another \
-answer about groups reveals nothing about single pairs. 127.0.0.1 is for both sides on one \
-machine; 0.0.0.0 listens on the network. If either side is interrupted, run both commands again: they continue with \
-the missing pairs. Where neither side may open a port, both connect to a `veilpath relay` with --relay.
+answer about groups reveals nothing about single pairs. Use 127.0.0.1 if both sides run on one \
+machine; 0.0.0.0 listens on all networks. If either side is interrupted, run both commands again: they continue with \
+the missing pairs. If neither side may open a port, both connect to a `veilpath relay` with --relay.
 
 With several peers (the last example) the host ends when every session has finished, or when no session has run for the time \
 in --wait. Each peer has its own session, journal, count of comparisons and result file. A peer whose session failed can connect \

@@ -15,7 +15,7 @@ Examples:
   veilpath join --relay 127.0.0.1:7071 --peer THEIRS --cohort b.csv -o join.csv
   veilpath join 127.0.0.1:7070 --peer THEIRS --cohort b.csv -o join.json
 
-THEIRS is the fingerprint that `veilpath identity` prints at the other institution. It runs `veilpath host` with the same \
+THEIRS is the fingerprint that `veilpath identity` prints at the other institution, which runs `veilpath host` with the same \
 options. With `--reveal threshold:12` on both sides, each pair reveals one bit and no score; `--reveal mean` or another \
 answer about groups reveals nothing about single pairs. If either side is \
 interrupted, run both commands again: they continue with the missing pairs.";

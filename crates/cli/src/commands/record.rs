@@ -15,13 +15,13 @@ Examples:
   veilpath record
 
 Every session has two lines in the record: the intent, which both sides sign before any result is revealed, and the completion. \
-A session that was interrupted has only the first, and so has a plan whose tiles workers compute. `veilpath record` prints the lines \
+An interrupted session has only the first, and so does a plan whose tiles workers compute. `veilpath record` prints the lines \
 as CSV, with times in UTC. `comparison` is the id in `veilpath results`, and `to` says who learned the answer.";
 
 const VERIFY_HELP: &str = "\
-Checks the hash chain, the owner's signature of every line, and both sides' signatures of every step. The first line that was \
-changed, removed or reordered is named, with exit code 2. Lines that were cut off at the end show only in the partner's copy: \
-see `veilpath record compare --help`.";
+Checks the hash chain, the owner's signature of every line, and both sides' signatures of every step. Names the first line that \
+was changed, removed or reordered, and exits with code 2. If lines were cut off at the end, only the partner's copy shows it: see \
+`veilpath record compare --help`.";
 
 const COMPARE_HELP: &str = "\
 Both sides sign every step and keep both signatures. A step that only one record has was cut off from the other, or the \

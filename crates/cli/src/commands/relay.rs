@@ -13,9 +13,9 @@ Examples:
   veilpath relay --listen 127.0.0.1:7071
   veilpath relay --listen 127.0.0.1:7071 --allow institutions.txt
 
-Where neither institution may open a port, both connect to a relay on a third machine, with `veilpath host --relay` and \
+If neither institution may open a port, both connect to a relay on a third machine, with `veilpath host --relay` and \
 `veilpath join --relay`. The connection is encrypted between the two institutions: the relay has no key and copies bytes. It \
-sees their addresses, when they meet, and how much they send. It runs until it is stopped; sessions that this interrupts \
+sees their addresses, when they meet, and how much they send. It runs until it is stopped; interrupted sessions \
 continue when both sides run their commands again.";
 
 /// The longest time, in seconds: a year.
@@ -37,7 +37,7 @@ pub(crate) struct RelayArgs {
     #[arg(long, value_name = "COUNT", default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..=4096))]
     sessions: u64,
 
-    /// End a session on which nothing was sent for this long
+    /// End a session after this long without traffic
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=MAX_SECONDS))]
     timeout: u64,
 

@@ -20,8 +20,8 @@ Examples:
   veilpath report scores.json -o scene.html --stimulus scene-1 --svg heatmap.svg --png heatmap.png
 
 The page is one file that needs no network. A JSON result file contains everything; a CSV file contains only the numbers of the \
-pairs, and the page says what is missing. With --cohort the page shows what your own participants looked at: do not give such a \
-page to anybody else.";
+pairs, and the page says what is missing. With --cohort the page shows what your own participants looked at: do not share such a \
+page.";
 
 /// The arguments of `report`.
 #[derive(Debug, Args)]

@@ -14,14 +14,14 @@ Examples:
 Without an ID it prints one row for each comparison as CSV, the newest first, with the time in UTC. With an ID, or the start of one, it writes the \
 results of that comparison like `veilpath host` and `veilpath join`, as in `veilpath results 3fa4c1d09b27 -o scores.csv`.
 
-Results are stored as soon as they are known, so those of an interrupted session are there, too. Where some are missing, every \
-format says so. To compute the others, run the two commands of the session again.";
+Results are stored as soon as they are known, even those of an interrupted session. If some are missing, every \
+format says so. To compute them, run the two commands of the session again.";
 
 /// The arguments of `results`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ResultsArgs {
-    /// The comparison, by the start of its id [default: list all]
+    /// The id of the comparison, or the start of it [default: list all]
     #[arg(value_name = "ID")]
     id: Option<String>,
 
@@ -29,7 +29,7 @@ pub(crate) struct ResultsArgs {
     #[arg(long, value_name = "HOST,JOIN", value_parser = names, requires = "id")]
     names: Option<[String; 2]>,
 
-    /// The identity file, needed only if there is no home directory; the state folder is then the one that it is in
+    /// The identity file, needed only without a home directory; its folder is then the state folder
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
 

@@ -20,7 +20,7 @@ sessions about these tiles and nothing else. `veilpath worker` computes with it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct WorkerKeyArgs {
-    /// The agreement, by the start of its id
+    /// The id of the agreement, or the start of it
     #[arg(value_name = "AGREEMENT")]
     agreement: String,
 
