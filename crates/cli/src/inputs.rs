@@ -32,7 +32,7 @@ pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
         .map_err(|error| Failure::input(format!("standard input cannot be read: {error}")))?;
     if bytes.len() as u64 > MAX_STDIN_BYTES {
         return Err(Failure::input(
-            "standard input has more than 1 GiB\n  write it to a file and name that",
+            "standard input has more than 1 GiB\n  save it to a file, and name that file",
         ));
     }
     Ok(Input::from_bytes("standard input", bytes)?)

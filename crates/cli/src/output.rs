@@ -164,7 +164,7 @@ impl WrittenTo {
                 path.display()
             )),
             WrittenTo::Kept(path) => Some(format!(
-                "{} is left as it was: only the other side gets results",
+                "{} is unchanged: only the other side gets results",
                 path.display()
             )),
         }

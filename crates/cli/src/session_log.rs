@@ -114,7 +114,7 @@ impl SessionLog {
                 path.display()
             ),
             Saved::Kept(path) => format!(
-                "the results are for the other side only, and {} is left as it was",
+                "the results are for the other side only, and {} is unchanged",
                 path.display()
             ),
         };

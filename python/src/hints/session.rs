@@ -51,7 +51,7 @@ fn advice(error: &SessionError) -> Option<String> {
             "to compare all scanpaths with all others, both sides pass pairs=\"all\""
         }
         SessionError::Limit(Limit::TileStopped(_)) => {
-            "find out whether that worker is to be trusted; `veilpath peers unban FINGERPRINT` lets the tile go on, `veilpath peers ban FINGERPRINT` ends all sessions"
+            "find out whether that worker can be trusted; `veilpath peers unban FINGERPRINT` lets the tile continue, `veilpath peers ban FINGERPRINT` ends all sessions"
         }
         SessionError::Limit(
             Limit::Banned(_) | Limit::TooManyStarts { .. } | Limit::TooManyRecords { .. },

@@ -14,16 +14,16 @@ Examples:
   veilpath coordinator 3fa4c1d0 --listen 10.0.0.1:7072 --gateway 0.0.0.0:7070
 
 Run it on the machine with the identity. It serves the workers of the agreement whose id starts with 3fa4c1d0. They connect with \
-`veilpath worker --coordinator` and need no files but their work order: the coordinator stores their halves of results, counts every \
+`veilpath worker --coordinator` and need only their work order: the coordinator stores their halves of results, counts every \
 pair before it is revealed, and refuses what exceeds a limit. A tile whose worker dies continues on another machine. At the \
 institution that hosts, --gateway also runs the gateway where the workers of both institutions meet. The coordinator runs until it is \
-stopped; workers that this interrupts continue when they are run again.";
+stopped; interrupted workers continue when you run them again.";
 
 /// The arguments of `coordinator`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CoordinatorArgs {
-    /// The agreement, by the start of its id
+    /// The id of the agreement, or the start of it
     #[arg(value_name = "AGREEMENT")]
     agreement: String,
 
@@ -113,8 +113,8 @@ fn report(event: &Event) {
         CoordinatorEvent::Reported { tile, reason, peer } => {
             return messages::note(&format!(
                 "tile {tile}: stopped, because its worker reported about the other side: {reason}\n  \
-                 find out whether that worker is to be trusted; then `veilpath peers ban {peer}` ends all sessions with the other side, or \
-                 `veilpath peers unban {peer}` lets its tiles go on"
+                 find out whether that worker can be trusted; then `veilpath peers ban {peer}` ends all sessions with the other side, or \
+                 `veilpath peers unban {peer}` lets its tiles continue"
             ));
         }
         _ => return,

@@ -17,14 +17,15 @@ comparisons of any of them (which --limit-per-scanpath limits), why the peer is 
 because workers reported that it cheated in them.";
 
 const BAN_HELP: &str = "\
-No session with this peer gets beyond its first messages until you lift the ban with `veilpath peers unban`. Sessions of an institution ban a peer \
-that cheats by themselves. What workers report only stops a tile, because a stolen worker key can report anything: you decide.";
+No session with this peer gets beyond its first messages until you lift the ban with `veilpath peers unban`. Sessions of an \
+institution ban a cheating peer automatically. A worker's report only stops a tile, because a stolen worker key can report \
+anything: you decide.";
 
 const UNBAN_HELP: &str = "\
 A peer is banned when it does what no honest program would do: give a different result for a known pair, or fail a check of \
-the computation. A peer that tries again and again may learn more than was agreed on. Lift the ban only once you know the reason, \
+the computation. A peer that keeps trying may learn more than was agreed on. Lift the ban only once you know the reason, \
 for example a damaged disk or memory at the other institution. The command also lets a peer start pairs again that were \
-started too often without a result, and lets tiles go on that are stopped because a worker reported something.";
+started too often without a result, and lets tiles continue that a worker's report has stopped.";
 
 /// The arguments of `peers`.
 #[derive(Debug, Args)]
@@ -33,7 +34,7 @@ pub(crate) struct PeersArgs {
     #[command(subcommand)]
     action: Option<Action>,
 
-    /// The identity file, needed only if there is no home directory; the state folder is then the one that it is in
+    /// The identity file, needed only without a home directory; its folder is then the state folder
     #[arg(long, value_name = "FILE", global = true)]
     identity: Option<PathBuf>,
 }
@@ -44,7 +45,7 @@ enum Action {
     #[command(after_help = BAN_HELP)]
     Ban(PeerArgs),
 
-    /// Lift the ban of a peer
+    /// Lift the ban on a peer
     #[command(after_help = UNBAN_HELP)]
     Unban(PeerArgs),
 }
@@ -89,7 +90,7 @@ fn unban(args: &PeerArgs, state_dir: &StateDir) -> Result<(), Failure> {
         ),
         None if state_dir.stopped_tiles(args.peer)? > 0 => (
             "workers reported that this peer cheated, and their tiles are stopped; if that is true, it may repeat that, and learn more about your scanpaths than was agreed on".into(),
-            "let these tiles go on?",
+            "let these tiles continue?",
         ),
         None => (
             "this peer is not banned, but some pairs may have reached the limit of starts without a result; this allows more starts".into(),
@@ -102,7 +103,7 @@ fn unban(args: &PeerArgs, state_dir: &StateDir) -> Result<(), Failure> {
     }
     let was = match state_dir.lift_ban(args.peer)? {
         Some(reason) => format!("the ban was lifted; the reason was: {reason}\n"),
-        None => "this peer may start those pairs again, and stopped tiles go on\n".to_string(),
+        None => "this peer may start those pairs again, and stopped tiles continue\n".to_string(),
     };
     messages::info(&was);
     Ok(())

@@ -27,7 +27,8 @@ Examples:
   veilpath policy check --policy policy.toml --peer THEIRS --metric scanmatch --reveal groups
 
 THEIRS is the fingerprint that `veilpath identity` prints at the other institution. The options are those of `veilpath host` and \
-`veilpath join` that a policy can limit. If the policy forbids the plan, every line that does so is named, and the exit code is 2.";
+`veilpath join` that a policy can limit. If the policy forbids the plan, the command names every line that does so, and exits with \
+code 2.";
 
 const DOCUMENT_HELP: &str = "\
 Examples:
@@ -35,14 +36,14 @@ Examples:
 
 THEIRS is the fingerprint that `veilpath identity` prints at the other institution. The document says in plain language what is \
 computed, what each side learns and under which assumptions, which limits apply, what is stored, and what remains personal data; it \
-ends with a paragraph for the consent form. Purpose, legal basis and contact are taken from [document] in the policy. A plan that the \
-policy forbids is refused. The format follows from the name of the file: .md or .html.";
+ends with a paragraph for the consent form. Purpose, legal basis and contact come from [document] in the policy. A plan that the \
+policy forbids is refused. The name of the file, .md or .html, determines the format.";
 
 const WITHDRAW_HELP: &str = "\
-Two answers about groups that differ by a few participants reveal something about these few. A plan that leaves out a participant of \
-earlier answers is therefore refused. This command allows it for participants who have withdrawn, as in \
+Two answers about groups that differ by a few participants reveal something about those few, so a plan that leaves out a participant \
+of earlier answers is refused. This command allows it for participants who have withdrawn, as in \
 `veilpath policy withdraw --peer THEIRS p07`. The partner can then compute the difference between the answers with and without them. Later \
-answers that include them are refused. A line in the record says how many they are, without their ids.";
+answers that include them are refused. A line in the record says how many withdrew, without their ids.";
 
 /// The arguments of `policy`.
 #[derive(Debug, Args)]
@@ -75,7 +76,7 @@ struct InitArgs {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// The identity file, needed only if there is no home directory; the state folder is then the one that it is in
+    /// The identity file, needed only without a home directory; its folder is then the state folder
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
 }
@@ -161,7 +162,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "COUNT")]
     pub(crate) limit_per_scanpath: Option<u64>,
 
-    /// The identity file, needed only if there is no home directory; the state folder is then the one that it is in
+    /// The identity file, needed only without a home directory; its folder is then the state folder
     #[arg(long, value_name = "FILE")]
     pub(crate) identity: Option<PathBuf>,
 
@@ -269,14 +270,14 @@ fn withdraw(args: &WithdrawArgs) -> Result<(), Failure> {
     messages::note(
         "the partner can compute what earlier answers said about those who withdraw; this cannot be undone",
     );
-    if !args.yes && !confirmed("take them out of later answers?")? {
+    if !args.yes && !confirmed("exclude them from later answers?")? {
         return Err(Failure::input("nothing was changed"));
     }
     let ledger = DisclosureLedger::open(Some(&state_dir), &identity, args.peer);
     let withdrawn = ledger.withdraw(&args.participants)?;
     if withdrawn.new > 0 || withdrawn.unknown.is_empty() {
         let new = units::counted(withdrawn.new, "participant");
-        messages::info(&format!("{new} taken out of later answers\n"));
+        messages::info(&format!("{new} excluded from later answers\n"));
     }
     match withdrawn.unknown.len() as u64 {
         0 => Ok(()),

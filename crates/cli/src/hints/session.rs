@@ -49,7 +49,7 @@ fn hint(error: &SessionError) -> Option<String> {
             } else if differences.iter().any(leaves_engine_open) {
                 "auto chooses only between garbled and shares: give both commands the same --engine"
             } else {
-                "agree on one value, and give both commands the same options and files with the same encoding"
+                "agree on one value; both commands need the same options, and files with the same encoding"
             }
         }
         SessionError::WrongPeer { .. } | SessionError::KeyRejected => {
@@ -101,7 +101,7 @@ fn hint(error: &SessionError) -> Option<String> {
                 "move the file away; the next session with the same plan writes it again"
             }
             FileProblem::BrokenRecord { .. } => {
-                "find out who changed it, and compare a backup with the partner's copy (`veilpath record compare`); if sessions must go on, move the file away unchanged"
+                "find out who changed it, and compare a backup with the partner's copy (`veilpath record compare`); if you need sessions meanwhile, move the file away unchanged"
             }
             FileProblem::RecordTooLarge => "move it to an archive; a new record starts then",
             FileProblem::NoResults => {
@@ -129,7 +129,7 @@ fn limit_hint(limit: &Limit) -> Option<String> {
             "find out why before you let it in again: it may learn more than was agreed on; then lift the ban with `veilpath peers unban FINGERPRINT`"
         }
         Limit::TileStopped(_) => {
-            "find out whether that worker is to be trusted; then `veilpath peers ban FINGERPRINT` at the institution ends all sessions with the other side, or `veilpath peers unban FINGERPRINT` lets the tile go on"
+            "find out whether that worker can be trusted; then `veilpath peers ban FINGERPRINT` at the institution ends all sessions with the other side, or `veilpath peers unban FINGERPRINT` lets the tile continue"
         }
         Limit::TooManyRecords { .. } => {
             "find out which worker does that, and whether its key was stolen; `veilpath peers unban FINGERPRINT` allows as many again"
@@ -246,7 +246,7 @@ fn network_hint(error: &NetworkError) -> Option<&'static str> {
                 Some("is `veilpath coordinator` of this agreement running, and is the key valid?")
             }
             CoordinatorProblem::Full => Some(
-                "its --workers and --memory allow more; one key has at most half of them, so give each machine a key of its own",
+                "raise its --workers or --memory; one key gets at most half of each, so give each machine a key of its own",
             ),
             _ => None,
         },
