@@ -138,7 +138,7 @@ fn advice(error: &Error) -> &'static str {
     match error {
         Error::Session(SessionError::Declined(DeclineReason::Limit(limit))) => match limit {
             Limit::PeerComparisons => {
-                "Choose an answer about groups on both sides. Or the partner allows more comparisons under “More”, if it trusts you."
+                "Choose an answer about groups on both sides, or ask the partner to allow more comparisons under “More” if it trusts you."
             }
             Limit::PeerDisclosure => "Agree with the partner on another answer.",
             _ => "",
@@ -153,7 +153,7 @@ fn advice(error: &Error) -> &'static str {
             _ => "",
         },
         Error::Session(SessionError::Differs(_)) => {
-            "Change one of them. Or the host saves its invitation again, and the other side opens it."
+            "Change one of them, or open a new invitation from the host on the other side."
         }
         Error::Session(SessionError::KeyRejected) => {
             "The partner has another fingerprint for you: send it your answer or invitation again, and compare the words by phone."
@@ -167,8 +167,8 @@ fn advice(error: &Error) -> &'static str {
                 "What was computed is kept. Resume when both sides are ready."
             }
             _ => {
-                "The partner paused, its program ended, or the connection was lost, as when a laptop sleeps. What was computed is \
-                 kept: press Resume on both sides."
+                "The partner paused, its program ended, or the connection was lost, for example because a laptop went to sleep. What \
+                 was computed is kept: press Resume on both sides."
             }
         },
         Error::WithPeer(error) => advice(error),

@@ -112,7 +112,7 @@ export function commandBox(lines, note) {
   const code = lines.join("\n");
   if (!code) return null;
   const button = h("button", { type: "button", click: async () => {
-    await navigator.clipboard?.writeText(code).then(() => say("Copied."), () => say("The browser does not allow copying; select the text."));
+    await navigator.clipboard?.writeText(code).then(() => say("Copied."), () => say("The browser does not allow copying: select the text and copy it yourself."));
   } }, "Copy");
   return h("details", { class: "command" }, h("summary", null, "The same on the command line"), h("div", { class: "scroll" }, h("pre", { tabindex: "0" }, code)), note ? h("p", { class: "note" }, note) : null, button);
 }
@@ -300,7 +300,7 @@ export function guess(file, now) {
 
 const boxes = {
   events: "Events to use", rows: "Rows to use", units: "Unit of coordinates", "time-unit": "Unit of times", rate: "Samples per second", "screen-cm": "Screen, in centimetres",
-  distance: "Eye to screen", "min-dwell": "Shortest stay", "max-gap": "Longest gap", "min-duration": "Shortest fixation", velocity: "Fastest fixation", dispersion: "Widest fixation", detect: "Raw gaze becomes",
+  distance: "Eye to screen", "min-dwell": "Shortest dwell", "max-gap": "Longest gap", "min-duration": "Shortest fixation", velocity: "Fastest fixation", dispersion: "Widest fixation", detect: "Raw gaze becomes",
 };
 
 /** A note; one about a box without effect names the box. */
@@ -350,16 +350,16 @@ function readForm(now) {
         box("read-screen-cm", "Screen, in centimetres", text(read.screen_cm, set("screen_cm"), { placeholder: "52x29" }), { field: "screen-cm" }),
         box("read-distance", "Eye to screen, in centimetres", text(read.distance, set("distance"), { placeholder: "60" }), { field: "distance" }),
         box("read-rate", "Samples per second", text(read.rate, set("rate"), { placeholder: "from the times" }), { field: "rate" }),
-        box("read-file-name", "Names in file names", text(read.file_name, set("file_name"), { placeholder: "{stimulus}_p{participant}" }), { field: "name-template" }),
-        box("read-participant", "Participant, if no file says", text(read.participant, set("participant")), { field: "participant" }),
-        box("read-stimulus", "Stimulus, if no file says", text(read.stimulus, set("stimulus")), { field: "stimulus" })),
+        box("read-file-name", "Pattern of file names", text(read.file_name, set("file_name"), { placeholder: "{stimulus}_p{participant}" }), { field: "name-template" }),
+        box("read-participant", "Participant, if no file names one", text(read.participant, set("participant")), { field: "participant" }),
+        box("read-stimulus", "Stimulus, if no file names one", text(read.stimulus, set("stimulus")), { field: "stimulus" })),
       check("read-flip-y", "The vertical axis points the other way", read.flip_y, set("flip_y"))));
 }
 
 function encodeStep(now) {
   const hasGaze = now.files.some((file) => file.kind === "gaze" || file.kind === "unknown");
   const ready = now.cohorts.some((cohort) => cohort);
-  if (!hasGaze && !ready) return [h("section", null, h("p", null, "There are no recordings yet."), h("a", { class: "button primary", href: "#data" }, "To the data"))];
+  if (!hasGaze && !ready) return [h("section", null, h("p", null, "There are no recordings yet."), h("a", { class: "button primary", href: "#data" }, "Go to Data"))];
   return [
     now.problem ? problemBox(now.problem) : null,
     now.problem?.file ? h("p", { class: "next" }, h("a", { class: "button", href: "#data" }, "Change it under Data")) : null,
@@ -446,9 +446,9 @@ export const metrics = {
   "needleman-wunsch": ["Needleman–Wunsch", "The cost of the best alignment of the whole scanpaths, with costs of your choice.", [["gap", "Cost of a gap"], ["mismatch", "Cost of a replacement"]]],
   "smith-waterman": ["Smith–Waterman", "The best score of an alignment of parts of the two scanpaths: finds what they have in common.", [["reward", "Equal letters"], ["mismatch", "Different letters"], ["gap", "Cost of a gap"]]],
   "sequence-score": ["Sequence score", "The longest common subsequence of letters, as a share of the longer scanpath.", []],
-  dtw: ["Dynamic time warping", "How far apart two paths are if one may wait for the other.", []],
+  dtw: ["Dynamic time warping", "How far apart two paths are in total, if one may wait for the other.", []],
   frechet: ["Discrete Fréchet distance", "The shortest leash with which two walkers can follow the two paths.", []],
-  hausdorff: ["Hausdorff distance", "How far the most distant place of one path is from the other path.", []],
+  hausdorff: ["Hausdorff distance", "How far the most remote place of either path is from the other path.", []],
   crqa: ["Cross-recurrence", "How often, and in which order, both look at the same places.", [["radius", "Radius in cells"], ["line", "Shortest line"]]],
   scasim: ["ScaSim", "Differences in the places and durations of fixations, in visual angle. Needs fixations.", []],
   multimatch: ["MultiMatch", "Five similarities: shape, length, direction, position and duration. Needs fixations.", []],
@@ -472,15 +472,15 @@ export function planBoxes(plan, set, id, withPartner) {
     box(`${id}-pairs`, "Pairs of scanpaths", select(plan.pairs, [["same-stimulus", "of the same stimulus"], ["all", "all"]], (pairs) => set({ ...plan, pairs }))),
     withPartner ? box(`${id}-reveal`, "What is revealed", select(plan.reveal, [
       ["score", "the score of each pair"], ["mean", "the mean of each stimulus"], ["mean:overall", "one mean"], ["groups", "the mean of each pair of groups"],
-      ["test:groups", "a test: do groups differ?"], ["test:sites", "a test: do the two sites differ?"], ["nearest:5,rate", "how often the nearest neighbours are of the same group"], ["histogram:20", "a histogram"],
+      ["test:groups", "a test: do groups differ?"], ["test:sites", "a test: do the two sites differ?"], ["nearest:5,rate", "how often the nearest neighbours are in the same group"], ["histogram:20", "a histogram"],
       ...(["score", "mean", "mean:overall", "groups", "test:groups", "test:sites", "nearest:5,rate", "histogram:20"].includes(plan.reveal) ? [] : [[plan.reveal, plan.reveal]])], (reveal) => set({ ...plan, reveal })), { help: plan.reveal === "score" ? "Reveals a number for every pair of scanpaths. Many scores of one scanpath reveal it, so only a few comparisons of each are allowed: with more participants, choose a mean or a test." : plan.reveal.startsWith("threshold") ? "Reveals one bit for every pair of scanpaths." : "Reveals nothing about single pairs.", double: true }) : null,
     withPartner ? box(`${id}-reveal-to`, "Who learns it", select(plan.reveal_to, [["both", "both sides"], ["host", "only the host"], ["join", "only the joining side"]], (reveal_to) => set({ ...plan, reveal_to }))) : null,
-    withPartner ? box(`${id}-engine`, "Engine", select(plan.engine, [["auto", "automatic"], ["garbled", "garbled circuits"], ["shares", "secret sharing"]], (engine) => set({ ...plan, engine })), { help: "How the two programs compute. Automatic takes what suits the connection." }) : null);
+    withPartner ? box(`${id}-engine`, "Engine", select(plan.engine, [["auto", "automatic"], ["garbled", "garbled circuits"], ["shares", "secret sharing"]], (engine) => set({ ...plan, engine })), { help: "How the two programs compute. Automatic chooses what suits the connection." }) : null);
 }
 
 function compareStep(now) {
   const split = now.files.every((file) => file.side === 0);
-  if (!now.cohorts[0]) return [h("section", null, h("p", null, "There is no cohort to compare yet."), h("a", { class: "button primary", href: "#data" }, "To the data"))];
+  if (!now.cohorts[0]) return [h("section", null, h("p", null, "There is no cohort to compare yet."), h("a", { class: "button primary", href: "#data" }, "Go to Data"))];
   const save = (values) => attempt(() => ask("/api/plan", { json: { plan: now.plan, compare: now.compare, ...values } }));
   const set = (name) => (value) => save({ compare: { ...now.compare, [name]: value } });
   const running = now.job?.running;
@@ -489,7 +489,7 @@ function compareStep(now) {
       h("p", null, split ? "All files are in the first cohort, so its participants are split into two halves at random. To compare two cohorts, move files to the second one under Data." : `${now.cohorts[0].name} with ${now.cohorts[1]?.name ?? "the second cohort"}.`),
       planBoxes(now.plan, (plan) => save({ plan }), "plan", false),
       h("div", { class: "fields" },
-        split ? box("seed", "Number of the split", text(now.compare.seed, set("seed"), { inputmode: "numeric" }), { help: "Another number splits at random in another way; the same number always gives the same halves." }) : null,
+        split ? box("seed", "Seed of the split", text(now.compare.seed, set("seed"), { inputmode: "numeric" }), { help: "The same number always gives the same random halves." }) : null,
         box("first-name", "Name of the first cohort", text(now.compare.first, set("first"), { placeholder: split ? "half a" : "first" })),
         box("second-name", "Name of the second cohort", text(now.compare.second, set("second"), { placeholder: split ? "half b" : "second" }))),
       check("sites", "Also test whether the two cohorts differ", now.compare.sites, set("sites")),
@@ -539,7 +539,7 @@ function showReport(now, step) {
   if (!wanted || key === reportShown) return;
   reportShown = key;
   const frame = h("iframe", { title: "Report", sandbox: "allow-scripts", src: `/report/${wanted.id}/plain` });
-  const own = wanted.can_show_own ? check("own", "Also draw my own scanpaths (do not pass such a page on)", false, (show) => frame.setAttribute("src", `/report/${wanted.id}/${show ? "own" : "plain"}`)) : null;
+  const own = wanted.can_show_own ? check("own", "Also draw my own scanpaths (do not share such a page)", false, (show) => frame.setAttribute("src", `/report/${wanted.id}/${show ? "own" : "plain"}`)) : null;
   reportBox.replaceChildren(h("h2", null, "Report"), own ?? "", frame);
 }
 
@@ -617,7 +617,7 @@ function progress({ done, total, seconds_left, session }) {
   if (!bar) return;
   bar.value = total ? done / total : 0;
   const left = seconds_left === null ? "" : seconds_left < 90 ? `, about ${Math.ceil(seconds_left)} s left` : `, about ${Math.ceil(seconds_left / 60)} min left`;
-  document.getElementById("progress-text").textContent = session && !done ? "Waiting until the partner has started, too…" : `${Math.floor((total ? done / total : 0) * 100)} %${left}`;
+  document.getElementById("progress-text").textContent = session && !done ? "Waiting for the partner to start…" : `${Math.floor((total ? done / total : 0) * 100)} %${left}`;
 }
 
 function listen() {

@@ -8,7 +8,7 @@ let record = { of: "", lines: [] };
 
 export function partnerStep(now) {
   const session = now.session;
-  if (!now.cohorts[0]) return [introduction(), h("section", null, now.partner.peer ? h("p", null, `${now.partner.role === "join" ? "The invitation" : "The answer"} of ${now.partner.peer_name || "the partner"} is open.`) : null, h("p", null, "Your own recordings are missing: drop them under Data, then come back."), h("a", { class: "button primary", href: "#data" }, "To the data"))];
+  if (!now.cohorts[0]) return [introduction(), h("section", null, now.partner.peer ? h("p", null, `${now.partner.role === "join" ? "The invitation" : "The answer"} of ${now.partner.peer_name || "the partner"} is open.`) : null, h("p", null, "Your own recordings are missing: drop them under Data, then come back."), h("a", { class: "button primary", href: "#data" }, "Go to Data"))];
   const editable = !session.running;
   return [
     introduction(),
@@ -29,7 +29,7 @@ function identityBox() {
   const load = () => attempt(async () => { identity = await ask("/api/identity"); redraw(); document.getElementById("own-fingerprint")?.focus(); }, true);
   const section = h("section", { id: "identity" }, h("h2", null, "1. Who you are"));
   if (!identity) {
-    section.append(h("p", null, "Your identity is a key that stays in a file on this machine. Its fingerprint is what the partner has to know."), h("button", { type: "button", id: "show-identity", class: "primary", click: load }, "Show my fingerprint"));
+    section.append(h("p", null, "Your identity is a key that stays in a file on this machine. The partner needs its fingerprint."), h("button", { type: "button", id: "show-identity", class: "primary", click: load }, "Show my fingerprint"));
     return section;
   }
   const drawn = new DOMParser().parseFromString(identity.qr, "image/svg+xml").documentElement;
@@ -113,7 +113,7 @@ function limitsBox(now) {
   const each = now.partner.plan.pairs === "all" ? "scanpath" : "scanpath of a stimulus";
   const sentence = `Each of your scanpaths may be compared ${limits.limit === 1 ? "once" : `${limits.limit.toLocaleString("en")} times`} with this partner, because many scores of one scanpath reveal it.`;
   if (limits.fits) return h("p", { class: "note", id: "limits" }, `${sentence} The partner may have up to ${limits.limit.toLocaleString("en")} ${each.replace("scanpath", limits.limit === 1 ? "scanpath" : "scanpaths")}.`);
-  return h("div", { class: "warning", id: "limits" }, h("p", null, `${sentence} A partner with as many participants as you needs ${limits.needed.toLocaleString("en")} comparisons, and this plan would be refused. If you trust the partner, allow more under “More”.`), instead.mean());
+  return h("div", { class: "warning", id: "limits" }, h("p", null, `${sentence} A partner with as many participants as you needs ${limits.needed.toLocaleString("en")} comparisons, so this plan would be refused. If you trust the partner, allow more under “More”.`), instead.mean());
 }
 
 function policyBox(now) {
@@ -124,7 +124,7 @@ function policyBox(now) {
   }
   const value = policy.value;
   if (!value) return null;
-  if (!value.exists) return h("p", { class: "note" }, "Policy: your institution has none (policy.toml) that says what may leave it.");
+  if (!value.exists) return h("p", { class: "note" }, "Policy: none. A policy.toml would say what may leave your institution.");
   return h("p", { class: value.allowed ? "note" : "warning" }, value.allowed ? `Policy: this plan is allowed (${value.file}, valid until ${value.expires}).` : `Policy: this plan is not allowed. ${value.reason.split("\n").slice(value.reason.includes("\n") ? 1 : 0).map((line) => line.trim().replace(`${value.file}, `, "")).join("; ")}`);
 }
 
@@ -144,10 +144,10 @@ function sessionBox(now) {
   const session = now.session;
   const host = now.partner.role === "host";
   return h("section", { id: "session", class: "learned" }, h("h2", null, phases[session.phase]),
-    session.phase === "waiting" ? h("p", null, now.partner.via_relay ? `Waiting at the relay ${session.address}. Both sides have to connect to it; you may close this page, and the program keeps running.` : host ? `Listening on ${session.address}. The partner can connect now; you may close this page, and the program keeps running.` : `Connecting to ${session.address}, for up to ten minutes. The host has to press “Wait for the partner”.`) : null,
+    session.phase === "waiting" ? h("p", null, now.partner.via_relay ? `Waiting at the relay ${session.address}. Both sides must connect to it; you may close this page, and the program keeps running.` : host ? `Listening on ${session.address}. The partner can connect now; you may close this page, and the program keeps running.` : `Connecting to ${session.address}, for up to ten minutes. The host must press “Wait for the partner”.`) : null,
     session.agreed && ["agreed", "computing"].includes(session.phase) ? agreedBox(now, session.agreed) : null,
     session.phase === "finished" ? h("p", null, now.partner.plan.reveal_to === "both" ? "Both sides have the same result. It is below, with the signed record of what was disclosed." : "The signed record below says what was disclosed to whom.") : null,
-    session.phase === "computing" ? [progressBar(session.progress ?? { done: 0, total: 1, seconds_left: null, session: true }), h("p", { class: "note" }, "You may close this page: the program keeps running, and keeps the result for a day. The browser’s history opens it again, or the address in the terminal.")] : null,
+    session.phase === "computing" ? [progressBar(session.progress ?? { done: 0, total: 1, seconds_left: null, session: true }), h("p", { class: "note" }, "You may close this page: the program keeps running, and keeps the result for a day. To open the page again, use the browser’s history or the address in the terminal.")] : null,
     problemBox(session.problem),
     session.problem?.offer && now.partner.plan.reveal === "score" ? h("p", null, instead[session.problem.offer]()) : null,
     session.notes.length ? h("ul", { class: "notes" }, session.notes.map((note) => h("li", null, note))) : null,
@@ -178,7 +178,7 @@ function agreedBox(now, agreed) {
       agreed.groups ? [h("dt", null, "Groups"), h("dd", null, `No part of the answer is about fewer than ${count(agreed.groups.minimum, "participant")} of a side.`)] : null,
       policy.value?.exists ? [h("dt", null, "Policy"), h("dd", null, policy.value.allowed ? `allows this plan until ${policy.value.expires}.` : "does not allow this plan.")] : [h("dt", null, "Policy"), h("dd", null, "there is none.")]),
     h("div", { class: "pair boxes" }, learned("You will learn", you), learned(`${partner} will learn`, host ? "join" : "host")),
-    agreed.encoding_on_one_side ? h("p", { class: "warning" }, "Only one side says how its recordings were encoded, so whether both did the same cannot be checked.") : null,
+    agreed.encoding_on_one_side ? h("p", { class: "warning" }, "Only one side says how its recordings were encoded, so Veilpath cannot check that both did the same.") : null,
     agreed.stimuli_on_one_side ? h("p", { class: "warning" }, "Only one side names stimuli, so every scanpath is compared with every scanpath of the other side.") : null);
 }
 
