@@ -21,7 +21,7 @@ Examples:
 Exit codes: 0 success, 2 invalid arguments or files, 3 the other side disagrees or misbehaves, 4 the network \
 failed.";
 
-/// Compare scanpaths (eye-movement sequences) of two cohorts.
+/// Compare scanpaths (eye-movement sequences), on one machine or privately between two institutions.
 #[derive(Debug, Parser)]
 #[command(name = "veilpath", version, after_help = OVERVIEW, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -37,7 +37,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Compare two bundled cohorts and explain the result
     Demo(DemoArgs),
-    /// Do everything on a local page in the browser
+    /// Do everything in the browser, on a local page
     Ui(UiArgs),
     /// Turn gaze and fixation files into a cohort of scanpaths
     Encode(EncodeArgs),
@@ -65,7 +65,7 @@ pub(crate) enum Command {
     Merge(MergeArgs),
     /// List comparisons of earlier sessions, or write the results of one again
     Results(ResultsArgs),
-    /// List the peers of earlier sessions, or lift a ban
+    /// List the peers of earlier sessions, ban one, or lift a ban
     Peers(PeersArgs),
     /// Define what may leave this institution, and check plans against it
     Policy(PolicyArgs),
