@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_from_the_peer_cannot_steer_a_terminal_or_fill_it() {
+    fn text_from_the_peer_cannot_control_or_flood_a_terminal() {
         assert_eq!(sanitize("a\u{1b}[31m\nb"), "a\u{fffd}[31m\u{fffd}b");
         for unsafe_char in
             "\u{61c}\u{200e}\u{200f}\u{2028}\u{2029}\u{202a}\u{202e}\u{2066}\u{2069}".chars()

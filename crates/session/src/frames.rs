@@ -134,7 +134,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn data_survives_any_pieces(
+        fn data_survives_any_chunking(
             frames in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..20),
             piece in 1..50usize,
         ) {

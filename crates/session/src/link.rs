@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn one_stall_does_not_spoil_the_rate() {
+    fn one_stall_does_not_skew_the_rate() {
         for rate in [1e6, 12.5e6, 125e6, 1e9] {
             let (lengths, undisturbed) = simulated(1 << 30, rate, None);
             assert!((undisturbed / rate - 1.0).abs() < 0.01, "{undisturbed}");
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_without_any_delay_is_no_endless_rate() {
+    fn a_zero_delay_does_not_give_an_infinite_rate() {
         let round_trip = Duration::from_micros(40);
         let mut bursts = Bursts::new(400_000, round_trip);
         bursts.add(BURSTS[0], round_trip / 2);
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_cannot_probe_for_ever_or_report_nonsense() {
+    fn probes_are_bounded_and_measurements_are_validated() {
         let is_refused = |error: SessionError| {
             assert!(
                 matches!(

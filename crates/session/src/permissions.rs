@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_may_write_is_refused() {
+    fn files_writable_by_others_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         for (mode, refused) in [
             (0o700, false),
@@ -80,7 +80,7 @@ mod tests {
 
     /// Only root can give a folder away, so this is tested where tests run as root.
     #[test]
-    fn what_belongs_to_somebody_else_is_refused() {
+    fn files_of_another_owner_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         if std::os::unix::fs::chown(folder.path(), Some(65_534), None).is_err() {
             return;

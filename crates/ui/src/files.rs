@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_labels() {
+    fn file_names_become_safe_labels() {
         for (name, expected) in [
             ("a.csv", "a.csv"),
             ("../../etc/passwd", "passwd"),

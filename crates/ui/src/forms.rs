@@ -299,7 +299,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn boxes_that_are_hidden_have_no_effect() {
+    fn hidden_boxes_have_no_effect() {
         let form = LetterForm {
             detect: "idt".into(),
             velocity: "800px".into(),

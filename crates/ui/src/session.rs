@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_plan_is_approved_again() {
+    fn a_changed_plan_needs_a_new_approval() {
         let mut paused = session(Phase::Failed);
         paused.needs_approval();
         assert!(!paused.can_resume);

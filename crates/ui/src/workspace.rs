@@ -241,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_result_that_nobody_has_seen_keeps_the_program() {
+    fn an_unseen_result_keeps_the_server_running() {
         let mut workspace = Workspace::new(None, None);
         assert!(!workspace.is_needed());
         workspace.unseen = Some(Instant::now());

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_told_apart() {
+    fn file_kinds_are_recognised() {
         let gaze = kind("participant,x,y,duration\np1,1,2,3\n").unwrap();
         assert!(matches!(gaze, FileKind::Gaze(_)), "{gaze:?}");
         let cohort = kind("participant,scanpath\np1,ABC\n").unwrap();

@@ -281,7 +281,7 @@ mod tests {
 
     /// Also all letters of a notation can be declared.
     #[test]
-    fn letters_count_as_declared_if_this_side_says_how_many_there_are() {
+    fn an_explicit_number_of_letters_counts_as_declared() {
         let with =
             |setting: &str| format!("# veilpath cohort 1\n{setting}participant,scanpath\nP1,ABC\n");
         let grid = Grid::new(13, 4);

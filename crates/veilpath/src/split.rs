@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn every_participant_is_on_one_side() {
+    fn every_participant_is_on_exactly_one_side() {
         let [a, b] = share(0.25).unwrap().cohorts;
         assert_eq!([participants(&a), participants(&b)], [2, 6]);
         let both = [&a, &b]
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_split_in_the_same_share() {
+    fn groups_are_split_in_the_same_proportion() {
         let mut whole = cohort();
         for (number, entry) in whole.entries.iter_mut().enumerate() {
             entry.group = Some(if number < 3 { "patients" } else { "controls" }.to_string());

@@ -19,7 +19,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn csv_rows_pair_equal_stimuli() {
+fn csv_rows_pair_scanpaths_of_the_same_stimulus() {
     let out = folder()
         .run(&["compare", "a.csv", "b.csv", "--format", "csv"])
         .ok();
@@ -80,7 +80,7 @@ fn the_mean_of_a_self_comparison_excludes_identical_scanpaths() {
 }
 
 #[test]
-fn json_has_the_promised_keys() {
+fn json_has_the_documented_keys() {
     let value = folder()
         .run(&["compare", "a.csv", "b.csv", "--format", "json"])
         .json();
@@ -149,7 +149,7 @@ fn quiet_and_verbose_work_everywhere() {
 }
 
 #[test]
-fn the_cohorts_have_names() {
+fn cohorts_are_named_after_their_files_or_by_a_flag() {
     let folder = folder();
     let names = |more: &[&str]| {
         let call = [&["compare", "a.csv", "b.csv", "--format", "json"], more].concat();
@@ -217,7 +217,7 @@ fn plain_lists_and_ogama_texts_are_cohorts() {
 }
 
 #[test]
-fn dna_and_double_letters_and_numbers() {
+fn dna_double_letters_and_numbers_are_read() {
     let folder = Folder::new();
     folder.file("dna.csv", "participant,scanpath\np,ACGT\nq,acga\n");
     let out = folder

@@ -242,7 +242,7 @@ fn worker_keys_follow_the_policy() {
 }
 
 #[test]
-fn a_partner_is_banned_and_let_in_again_by_hand() {
+fn a_partner_can_be_banned_and_unbanned() {
     let both = Institutions::new(2);
     let partner = both.pair.fingerprint(Side::Join);
     alone(&both, &format!("peers ban {partner} --yes")).ok();

@@ -61,7 +61,7 @@ fn the_tutorial_on_groups_repeats_its_test_in_the_clear() {
 }
 
 #[test]
-fn links_lead_to_files_and_headings() {
+fn links_resolve_to_files_and_headings() {
     let mut documents = guides();
     let others = [
         "ARCHITECTURE.md",

@@ -358,7 +358,7 @@ fn false_clock(folder: &Path) -> Option<PathBuf> {
 const YEAR: i64 = 31_556_952;
 
 #[test]
-fn the_time_of_day_does_not_matter() {
+fn sessions_do_not_depend_on_the_wall_clock() {
     let (mut pair, expected) = set_up(6);
     let Some(library) = false_clock(pair.folder.path()) else {
         eprintln!(
@@ -405,7 +405,7 @@ fn the_time_of_day_does_not_matter() {
 /// Timeouts and durations use a monotonic clock. No source file reads the time of day, except those of `bench paper`, which
 /// dates its tables, and the one that dates records, and tells whether policies and worker keys are still valid.
 #[test]
-fn no_source_file_reads_the_time_of_day() {
+fn only_exempt_files_read_the_wall_clock() {
     let mut files = 0;
     let mut folders = vec![common::root().join("crates")];
     while let Some(folder) = folders.pop() {

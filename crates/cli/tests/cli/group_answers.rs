@@ -69,7 +69,7 @@ fn assert_same_answer(private: &str, clear: &str) {
 }
 
 #[test]
-fn means_of_groups_are_the_same_as_in_the_clear() {
+fn private_group_means_equal_those_in_the_clear() {
     let pair = pair();
     let clear = words("compare a.csv b.csv --reveal groups --format csv");
     let clear = pair.folder.run(&clear).ok();
@@ -99,7 +99,7 @@ fn means_of_groups_are_the_same_as_in_the_clear() {
 }
 
 #[test]
-fn the_coins_of_a_private_test_give_its_p_value_in_the_clear() {
+fn the_coins_of_a_private_test_reproduce_its_p_value() {
     let pair = pair();
     let flags = words("--engine shares --reveal test:groups,49 --format json");
     let answers = pair.run(&flags, &[], &[]).map(|ran| {
@@ -156,7 +156,7 @@ fn every_answer_of_a_rehearsal_equals_the_one_in_the_clear() {
 /// SciPy and scikit-learn confirm the numbers of `veilpath stats`. So they confirm the answers in the clear that private ones are compared
 /// with, which other code computes.
 #[test]
-fn answers_in_the_clear_are_those_of_veilpath_stats() {
+fn answers_in_the_clear_equal_those_of_veilpath_stats() {
     let folder = Folder::new();
     cohorts(&folder);
     for (files, name) in [
@@ -284,7 +284,7 @@ fn a_cohort_with_one_participant_fewer_is_refused() {
 }
 
 #[test]
-fn answers_beyond_the_policy_are_refused_with_its_line() {
+fn answers_beyond_the_policy_are_refused_with_the_line_number() {
     let pair = pair();
     let join_key = pair.fingerprint(Side::Join);
     let policy = |change: (&str, &str)| {
@@ -389,7 +389,7 @@ fn groups_are_published_if_both_sides_ask_for_it() {
 }
 
 #[test]
-fn an_estimate_counts_no_answer() {
+fn an_estimate_does_not_count_as_an_answer() {
     let pair = pair();
     let flags = words("--engine shares --reveal mean:overall --estimate");
     for _ in 0..2 {
@@ -449,7 +449,7 @@ fn impossible_questions_are_refused_with_advice() {
 
 /// A limit of comparisons does not apply to answers about groups, and its message says so.
 #[test]
-fn a_refused_number_of_comparisons_leads_to_answers_about_groups() {
+fn a_refusal_of_too_many_comparisons_suggests_answers_about_groups() {
     let pair = pair();
     let limit = ["--limit-per-scanpath", "1"];
     let [host, _] = pair.run(&["--engine", "garbled"], &limit, &[]);

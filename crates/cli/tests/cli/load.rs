@@ -254,7 +254,7 @@ fn a_host_reports_peers_that_did_not_connect() {
 /// Ten peers with a hundred comparisons each, four at a time; and a single peer, to compare the memory with.
 #[test]
 #[ignore = "takes a minute; .ci/full runs it"]
-fn ten_peers_with_a_hundred_comparisons_each() {
+fn ten_peers_with_a_hundred_comparisons_each_are_served() {
     let world = World::new(10, "10", "100");
     let mut figures = Vec::new();
     for (peers, sessions) in [(1, 1), (10, 1), (10, 4), (10, 10)] {

@@ -74,7 +74,7 @@ fn a_missing_folder_is_reported_before_the_work() {
 }
 
 #[test]
-fn a_write_protected_file_is_kept() {
+fn a_write_protected_file_is_not_replaced() {
     let folder = Folder::new();
     folder.file("cohort.csv", "precious");
     let path = folder.path().join("cohort.csv");

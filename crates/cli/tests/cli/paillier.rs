@@ -23,7 +23,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn scores_equal_the_plain_engine() {
+fn scores_equal_those_of_the_plain_engine() {
     let folder = folder();
     for metric in [
         "--metric levenshtein",

@@ -74,7 +74,7 @@ fn a_plan_beyond_the_policy_is_refused_before_anything_is_sent() {
 /// The number of comparisons is known once the rosters are; the policy in the state directory applies without a
 /// flag.
 #[test]
-fn comparisons_beyond_the_policy_are_refused_with_its_line() {
+fn comparisons_beyond_the_policy_are_refused_with_the_line_number() {
     let pair = Pair::with_cohorts();
     let path = policy(&pair, Side::Join, ("100", "1"));
     std::fs::copy(path, pair.folder.path().join("host/policy.toml")).unwrap();
@@ -97,7 +97,7 @@ fn comparisons_beyond_the_policy_are_refused_with_its_line() {
 }
 
 #[test]
-fn a_broken_policy_is_reported_with_its_line() {
+fn an_invalid_policy_is_reported_with_the_line_number() {
     let pair = Pair::with_cohorts();
     let fingerprint = pair.fingerprint(Side::Host);
     let path = policy(&pair, Side::Host, ("metrics", "metric"));

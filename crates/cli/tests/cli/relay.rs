@@ -45,7 +45,7 @@ fn both(pair: &Pair, relay: &str, arguments: &[&str]) -> [Running; 2] {
 }
 
 #[test]
-fn results_are_those_of_compare_and_the_relay_sees_no_fingerprint() {
+fn results_equal_those_of_compare_and_the_relay_sees_no_fingerprint() {
     let pair = Pair::with_cohorts();
     let (mut relay, address) = relay(&pair, "127.0.0.1:0", &[]);
     let compare = ["compare", "a.csv", "b.csv", "--format", "csv"];
@@ -124,7 +124,7 @@ fn an_impostor_gets_nothing_and_delays_little() {
 }
 
 #[test]
-fn sessions_survive_the_death_of_the_relay() {
+fn sessions_survive_a_crash_of_the_relay() {
     let pair = Pair::new();
     for (file, seed) in [("a.csv", "1"), ("b.csv", "2")] {
         let call =

@@ -98,7 +98,7 @@ fn the_paillier_engine_gives_the_same_scores() {
 }
 
 #[test]
-fn undeclared_notations_are_detected_as_by_compare() {
+fn undeclared_notations_are_detected_as_in_compare() {
     let pair = Pair::new();
     let header = "# veilpath cohort 1\n# alphabet: letters 49\n# grid: 7x7\n";
     let cohorts = [
@@ -188,7 +188,7 @@ fn estimates_stop_before_the_work() {
 }
 
 #[test]
-fn pseudonyms_and_one_sided_scores() {
+fn pseudonyms_hide_ids_and_scores_can_go_to_one_side() {
     let pair = Pair::with_cohorts();
     let runs = pair.run(&["--format", "csv", "--pseudonyms"], &[], &[]);
     let [host, join] = runs.map(RunOutput::ok);
@@ -279,7 +279,7 @@ fn invalid_arguments_are_refused_before_any_connection() {
 }
 
 #[test]
-fn a_used_port_and_a_missing_host_are_network_failures() {
+fn a_port_in_use_and_a_missing_host_are_network_failures() {
     let pair = Pair::with_cohorts();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();

@@ -66,7 +66,7 @@ fn answers_are_text_csv_or_a_result_file() {
 }
 
 #[test]
-fn scanpaths_without_a_stimulus_are_not_called_all() {
+fn scanpaths_without_a_stimulus_are_not_labelled_all() {
     let folder = Folder::new();
     let table = |ids: [&str; 2]| {
         let rows = ids.map(|id| format!("{id},s,ABC\n{id},,ABD\n"));
@@ -92,7 +92,7 @@ fn scanpaths_without_a_stimulus_are_not_called_all() {
 }
 
 #[test]
-fn answers_replace_answers_and_nothing_else() {
+fn answers_overwrite_only_answers() {
     let folder = folder();
     for name in ["a.txt", "a.csv", "a.json"] {
         let call = [&["stats", "within.json", "-q", "-o", name], &QUICK[..]].concat();
@@ -116,7 +116,7 @@ fn three_results_are_a_test_of_sites() {
 }
 
 #[test]
-fn refusals_name_flags() {
+fn errors_name_the_flags() {
     let folder = folder();
     let refused = |call: &str| folder.run(&call.split(' ').collect::<Vec<_>>()).refused();
     for (call, flag) in [

@@ -140,7 +140,7 @@ fn a_ban_holds_until_this_sides_user_lifts_it() {
 
 /// The file of one peer or comparison does not hide the others.
 #[test]
-fn damaged_files_are_reported_beside_the_list() {
+fn damaged_files_are_reported_alongside_the_list() {
     let pair = Pair::with_cohorts();
     for ran in pair.run(&[], &[], &[]) {
         ran.ok();
@@ -243,7 +243,7 @@ fn a_state_directory_that_others_may_change_is_refused() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn core_dumps_are_off_in_sessions() {
+fn sessions_disable_core_dumps() {
     let pair = Pair::with_cohorts();
     let mut host = pair.host(&[]);
     let limits = std::fs::read_to_string(format!("/proc/{}/limits", host.child.id())).unwrap();

@@ -279,7 +279,7 @@ fn files_of_every_format_can_be_dropped() {
 
 /// Files that are dropped together are read together, metadata included, and every refusal is shown.
 #[test]
-fn dropped_files_find_their_metadata_and_a_refusal_stays() {
+fn dropped_files_are_read_with_their_metadata_and_refusals_stay_visible() {
     let Some(user) = Institution::start() else {
         return;
     };

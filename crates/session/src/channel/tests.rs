@@ -145,7 +145,7 @@ fn keep_alives_prevent_the_idle_timeout() {
 }
 
 #[test]
-fn only_keep_alives_is_a_stall_and_silence_is_idle() {
+fn keep_alives_alone_are_a_stall_and_silence_is_an_idle_timeout() {
     let (mut host, join) = pair(400);
     host.connection().set_stall(Duration::from_millis(700));
     assert_eq!(host.receive(&mut [0]), Err(ChannelError::TimedOut));
@@ -243,7 +243,7 @@ fn invalid_frames_are_misbehaviour_of_the_peer() {
 }
 
 #[test]
-fn an_early_end_is_closed_with_or_without_close_notify() {
+fn an_early_end_is_reported_with_or_without_close_notify() {
     let (mut host, join) = pair(3000);
     drop(join);
     assert_eq!(host.receive(&mut [0]), Err(ChannelError::Closed));
@@ -253,7 +253,7 @@ fn an_early_end_is_closed_with_or_without_close_notify() {
 }
 
 #[test]
-fn unauthenticated_connections_are_rejected_and_the_wait_goes_on() {
+fn unauthenticated_connections_do_not_end_the_wait() {
     let (a, b) = (
         Identity::ephemeral().unwrap(),
         Identity::ephemeral().unwrap(),

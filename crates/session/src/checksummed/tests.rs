@@ -105,7 +105,7 @@ fn lengths_are_checked_against_their_limits() {
 }
 
 #[test]
-fn large_pieces_are_not_copied() {
+fn large_chunks_are_not_copied() {
     let (here, there) = memory_pair();
     let (mut here, mut there) = (
         ChecksummedChannel::new(here),
@@ -128,7 +128,7 @@ fn large_pieces_are_not_copied() {
 
 proptest! {
     #[test]
-    fn content_survives_any_pieces(
+    fn content_survives_any_chunking(
         messages in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..3000), 0..20),
         piece in 1..5000usize,
     ) {

@@ -196,7 +196,7 @@ fn garbled_is_used_if_one_side_cannot_run_shares() {
 }
 
 #[test]
-fn a_claimed_decision_cannot_fix_an_engine_that_this_side_cannot_run() {
+fn a_claimed_decision_cannot_force_an_engine_that_cannot_run() {
     let cannot = Side {
         shares_obstacle: Some(SharesObstacle::Memory),
         ..NEW

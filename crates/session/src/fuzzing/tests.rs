@@ -196,7 +196,7 @@ fn random_bytes_never_panic() {
 }
 
 #[test]
-fn deep_and_absurd_messages_are_rejected() {
+fn deeply_nested_and_oversized_messages_are_rejected() {
     // All but packets, whose contents may be anything.
     for decoder in (1..DECODERS).filter(|decoder| *decoder != 13) {
         assert!(!decode(decoder, "[".repeat(100_000).as_bytes()));

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_that_do_not_fit_are_refused() {
+    fn inconsistent_labels_are_refused() {
         let groups = ["patient", "control", "patient", "patient"].map(String::from);
         let sizes = GroupSizes::of(&labels(), &groups);
         for bytes in [

@@ -49,7 +49,7 @@ fn scores_are_read_back_exactly_and_starts_are_counted() {
 }
 
 #[test]
-fn halves_and_what_was_sent_are_read_back() {
+fn halves_and_sent_marks_are_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = open(folder.path(), ID, 5).unwrap();
     journal
@@ -317,7 +317,7 @@ fn a_journal_does_not_grow_with_starts() {
 /// A session that opened the file before another one rewrote it must not write to the old one.
 #[cfg(unix)]
 #[test]
-fn a_file_that_was_rewritten_meanwhile_is_not_used() {
+fn a_replaced_file_is_detected() {
     let folder = tempfile::tempdir().unwrap();
     drop(open(folder.path(), ID, 1).unwrap());
     let path = only_file(folder.path());

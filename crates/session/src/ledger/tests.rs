@@ -178,7 +178,7 @@ fn bans_and_numbers_are_kept() {
 
 /// Plans whose answers say less have larger defaults. A peer that proposes them last gets no more than under the first one.
 #[test]
-fn the_smallest_default_of_all_plans_holds() {
+fn the_smallest_default_limit_of_all_plans_applies() {
     let side = Side::new();
     let peer = Identity::ephemeral().unwrap().fingerprint();
     let limits = |default: u64, chosen: Option<u64>| Limits {
@@ -280,7 +280,7 @@ fn comparisons_can_count_for_all_scanpaths() {
 
 /// Another session may use up the limit, or ban the peer, after the plan was checked.
 #[test]
-fn what_is_not_counted_is_not_recorded() {
+fn a_refused_charge_is_not_recorded() {
     let side = Side::new();
     let peer = fingerprint();
     let (mut late, _) = side.account(peer, 1, Some(3), &[0, 0]);
@@ -309,7 +309,7 @@ fn what_is_not_counted_is_not_recorded() {
 
 /// A line that could not be synced is taken back. Who has read it must not go on from where it ended.
 #[test]
-fn a_line_that_was_taken_back_is_forgotten() {
+fn a_rolled_back_line_is_forgotten() {
     let side = Side::new();
     let peer = fingerprint();
     let charge = |agreement, more: &[u64]| {

@@ -89,7 +89,7 @@ fn greetings_survive_a_round_trip_and_nothing_else_is_accepted() {
 
 /// The token depends on who hosts, and on both fingerprints.
 #[test]
-fn tokens_of_different_meetings_differ() {
+fn tokens_differ_by_peers_and_roles() {
     let [a, b, c] = [(); 3].map(|()| crate::Identity::ephemeral().unwrap().fingerprint());
     let tokens = [(a, b), (b, a), (a, c), (c, b)].map(|(host, join)| Token::new(&host, &join));
     assert_eq!(HashSet::from(tokens).len(), tokens.len());
@@ -156,7 +156,7 @@ fn a_client_that_has_gone_silently_is_replaced() {
 }
 
 #[test]
-fn refusals_are_told() {
+fn refused_clients_are_told_why() {
     let now = Instant::now();
     let mut rendezvous = Rendezvous::new(RendezvousLimits {
         allowed: Some([token(1)].into()),
@@ -195,7 +195,7 @@ fn refusals_are_told() {
 
 /// Silent clients and many of them: they are closed, and do not keep others out.
 #[test]
-fn a_flood_evicts_itself() {
+fn a_flood_evicts_only_its_own_clients() {
     let mut now = Instant::now();
     let mut rendezvous = Rendezvous::new(limits(8, 8));
     let host = enter(&mut rendezvous, Role::Host, 1, now, true);
@@ -218,7 +218,7 @@ fn a_flood_evicts_itself() {
 
 /// Somebody who knows both fingerprints waits many times in place of each side.
 #[test]
-fn one_address_does_not_keep_two_sides_apart() {
+fn one_address_cannot_keep_two_sides_apart() {
     let now = Instant::now();
     for roles in [[Role::Host, Role::Join], [Role::Join, Role::Host]] {
         let mut rendezvous = Rendezvous::new(limits(64, 64));
@@ -240,7 +240,7 @@ fn one_address_does_not_keep_two_sides_apart() {
 
 /// A connection may last for a week, with a byte now and then.
 #[test]
-fn one_address_does_not_take_all_connections() {
+fn one_address_cannot_take_all_connections() {
     let now = Instant::now();
     let connects = |rendezvous: &mut Rendezvous, addresses: [u8; 2]| {
         for (role, address) in [Role::Host, Role::Join].into_iter().zip(addresses) {
@@ -301,7 +301,7 @@ proptest! {
     /// Whatever clients send: only two with the same token and different roles are connected, after each has answered
     /// its last ping; everything stays bounded, and in the end nobody is left.
     #[test]
-    fn connections_are_right_whatever_clients_do(deeds in deeds()) {
+    fn any_client_behaviour_gives_only_valid_connections(deeds in deeds()) {
         let start = Instant::now();
         let mut now = start;
         let mut rendezvous = Rendezvous::new(limits(6, 3));

@@ -125,7 +125,7 @@ fn a_step_is_entered_once_and_its_signature_is_used_again() {
 
 /// Every byte of every line: only the line break at the end of the last one may go without changing a line.
 #[test]
-fn every_changed_byte_is_found_in_its_line() {
+fn every_changed_byte_is_detected_in_its_line() {
     let sides = Sides::with_sessions();
     let text = sides.text(Role::Host);
     let mut line = 1;
@@ -209,7 +209,7 @@ fn an_owner_cannot_forge_the_partners_signature() {
 
 /// A line that was replaced by one that its owner has signed, too, and a line of somebody else's record.
 #[test]
-fn replaced_lines_are_found() {
+fn replaced_lines_are_detected() {
     let sides = Sides::with_sessions();
     let text = sides.text(Role::Host);
     let lines: Vec<&str> = text.lines().collect();
@@ -234,7 +234,7 @@ fn replaced_lines_are_found() {
 }
 
 #[test]
-fn a_cut_line_is_replaced_and_a_changed_one_is_not_continued() {
+fn a_truncated_line_is_replaced_and_a_changed_one_is_an_error() {
     let sides = Sides::with_sessions();
     let path = sides.directory(Role::Host).record();
     let text = sides.text(Role::Host);
@@ -263,7 +263,7 @@ fn a_cut_line_is_replaced_and_a_changed_one_is_not_continued() {
 
 /// Wherever it is broken, and also for a step that is in it already: a session that resumes must not disclose more.
 #[test]
-fn a_record_that_is_broken_in_the_middle_is_not_continued() {
+fn a_record_broken_in_the_middle_is_not_extended() {
     let sides = Sides::with_sessions();
     let path = sides.directory(Role::Host).record();
     let text = sides.text(Role::Host);
@@ -309,7 +309,7 @@ fn a_record_that_is_broken_in_the_middle_is_not_continued() {
 }
 
 #[test]
-fn a_cut_off_tail_shows_in_the_partners_copy() {
+fn a_truncated_tail_shows_in_the_partners_copy() {
     let sides = Sides::with_sessions();
     let [ours, theirs] = [Role::Host, Role::Join].map(|role| read(&sides.text(role)));
     let complete = RecordComparison::new(&ours, &theirs);

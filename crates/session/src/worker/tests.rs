@@ -293,7 +293,7 @@ fn only_a_valid_key_for_the_tile_is_accepted() {
 }
 
 #[test]
-fn a_worker_key_is_no_identity_and_signs_no_record() {
+fn a_worker_key_is_not_an_identity_and_cannot_sign_records() {
     let world = World::new(Engine::Garbled);
     let order = world.order(1, "1-3");
     // The partner has pinned the institution's key.
@@ -328,7 +328,7 @@ fn a_worker_key_is_no_identity_and_signs_no_record() {
 }
 
 #[test]
-fn a_work_order_has_no_more_than_its_tiles_and_its_time() {
+fn a_work_order_is_limited_to_its_tiles_and_expiry() {
     let world = World::new(Engine::Garbled);
     let plan = world.plan(0);
     let order = world.order(0, "2");

@@ -197,7 +197,7 @@ fn is_met(size: KeySize, length: u16, round_trips: u32) -> bool {
 }
 
 #[test]
-fn a_short_comparison_with_latency() {
+fn latency_adds_few_round_trips_to_a_short_comparison() {
     // A batch takes two thirds of the cells that are ready, which makes about five rounds for a letter; a cell at a time
     // would be four hundred in all.
     costs_at_most(KeySize::Bits512, 20, 160);
@@ -206,7 +206,7 @@ fn a_short_comparison_with_latency() {
 /// The full size, with a key that protects. It has about five hundred rounds; the two sides compute during a part of them.
 #[test]
 #[ignore = "takes half a minute on a quiet machine; .ci/full runs it"]
-fn a_long_comparison_with_latency() {
+fn latency_adds_few_round_trips_to_a_long_comparison() {
     costs_at_most(KeySize::Bits2048, 100, 400);
 }
 

@@ -75,7 +75,7 @@ fn error(world: &World) -> SessionError {
 }
 
 #[test]
-fn both_sides_get_the_answer_in_the_clear_and_nothing_else() {
+fn both_sides_get_only_the_answer_computed_in_the_clear() {
     for engine in [Engine::Garbled, Engine::Shares] {
         for question in QUESTIONS {
             let world = world(engine, question, 3);
@@ -91,7 +91,7 @@ fn both_sides_get_the_answer_in_the_clear_and_nothing_else() {
 
 /// With these bins some counts are shown and some are not.
 #[test]
-fn counts_of_few_participants_are_hidden_with_another() {
+fn small_counts_are_hidden_together_with_another() {
     let mut patterns = BTreeSet::new();
     for bins in [2, 3, 5, 8] {
         let world = world(Engine::Shares, &format!("histogram:{bins}"), 3);
@@ -332,7 +332,7 @@ fn small_groups_and_differences_are_refused() {
 
 /// A stimulus that one participant has seen, in a mean over all stimuli: the others' scores can be known beforehand.
 #[test]
-fn a_stimulus_that_few_have_seen_is_refused() {
+fn a_stimulus_seen_by_few_participants_is_refused() {
     let mut world = world(Engine::Shares, "mean:overall", 3);
     for proposal in &mut world.proposals {
         proposal.spec.pairs = PairRule::SameStimulus;

@@ -204,7 +204,7 @@ fn rows(ended: &CompletedSession) -> Vec<String> {
 }
 
 #[test]
-fn both_sides_end_with_the_plain_comparison() {
+fn both_sides_get_the_scores_of_the_plain_engine() {
     let [host, join] = World::new().run(proposals(|_| ())).map(Result::unwrap);
     let (a, b) = (first(), second());
     let expected = compare_locally(proposal(a.clone()).spec, &a, &b, &()).unwrap();

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_default_that_is_given_is_known_to_be_given() {
+    fn an_explicit_default_counts_as_given() {
         let parsed = |args: &[&str]| Command::parse_from(args).gaze;
         let given = parsed(&["encode", "--min-dwell", "100"]);
         assert_eq!(given.given(), [EncodeField::MinDwell]);

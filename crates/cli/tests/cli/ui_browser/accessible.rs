@@ -30,7 +30,7 @@ fn tab_to(user: &Institution, id: &str) {
 }
 
 #[test]
-fn the_keyboard_alone_is_enough() {
+fn every_step_works_with_the_keyboard_alone() {
     let Some(user) = Institution::start() else {
         return;
     };

@@ -116,7 +116,7 @@ fn fewest(rows: &[Vec<u64>], below: u32) -> Option<u32> {
 }
 
 #[test]
-fn the_search_finds_what_differences_isolate() {
+fn the_search_finds_isolating_differences() {
     let rows = |requests: &[Request]| requests.iter().flat_map(cells).collect::<Vec<_>>();
     let all = 0b1_1111_1111;
     assert_eq!(fewest(&rows(&[(0, all, all, false)]), 4), None);

@@ -34,7 +34,7 @@ fn grouped(numbers: std::ops::Range<u32>) -> Vec<GroupMember> {
 }
 
 #[test]
-fn sizes_of_groups_that_differ_by_a_few_are_refused() {
+fn group_sizes_that_differ_by_a_few_participants_are_refused() {
     let fixture = Fixture::new();
     // They cost nothing.
     assert_eq!(told(&fixture, 1, &grouped(0..20)), Ok(0));

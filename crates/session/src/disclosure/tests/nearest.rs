@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn the_larger_minimum_holds_and_the_nearest_are_as_many() {
+fn k_nearest_and_every_cell_must_reach_the_larger_minimum() {
     let fixture = Fixture::new();
     let limits = DisclosureLimits::new(5, 8, 20);
     let answer = |nearest| AnswerRequest {

@@ -41,7 +41,7 @@ fn a_withdrawal_is_allowed_and_recorded() {
 
 /// A session about pairs is charged when it starts. If its connection breaks and somebody withdraws, it does not go on.
 #[test]
-fn an_answer_that_has_started_does_not_go_on_after_a_withdrawal() {
+fn a_withdrawal_stops_a_started_answer() {
     for kind in [AnswerKind::Score, AnswerKind::Threshold, AnswerKind::Mean] {
         let fixture = Fixture::new();
         let resumed = fixture.ask(1, kind, &members(0..9));

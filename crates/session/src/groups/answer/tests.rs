@@ -242,7 +242,7 @@ fn a_wrong_number_of_shares_is_misbehaviour() {
 
 /// A second share of a number would open a second answer.
 #[test]
-fn another_share_for_a_known_number_is_banned() {
+fn a_second_share_for_a_known_number_is_banned() {
     let mut side = Side::new();
     exchange(&mut side, Role::Host, [true; 2], answer(&[3, 4]))
         .0
@@ -257,7 +257,7 @@ fn another_share_for_a_known_number_is_banned() {
 }
 
 #[test]
-fn impossible_numbers_are_the_other_sides_fault() {
+fn impossible_numbers_are_blamed_on_the_other_side() {
     let side = Side::new();
     let impossible = |numbers: [i64; 2]| {
         let error = SessionError::from(side.group.schema.answer(&numbers).unwrap_err());

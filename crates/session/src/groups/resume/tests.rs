@@ -141,7 +141,7 @@ fn both_sides_derive_the_same_plan() {
 }
 
 #[test]
-fn what_is_left_to_do() {
+fn the_next_step_follows_from_both_states() {
     const NONE: u8 = 0;
     const KEPT: u8 = Statement::HALF;
     const SENT: u8 = KEPT | Statement::SENT;

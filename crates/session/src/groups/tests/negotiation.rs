@@ -182,7 +182,7 @@ fn an_honest_peer_is_accepted() {
 }
 
 #[test]
-fn groups_that_do_not_fit_are_misbehaviour() {
+fn inconsistent_groups_are_misbehaviour() {
     let name = "g".repeat(GroupSizes::MAX_NAME_BYTES + 1);
     let many: Vec<String> = (0..=GroupSizes::MAX_GROUPS)
         .map(|group| format!(r#""g{group}":1"#))

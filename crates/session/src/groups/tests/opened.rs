@@ -273,7 +273,7 @@ fn assert_only_the_answer(engine: Engine, questions: &[&str]) {
 
 /// The same collector sees the halves of pairs where these are opened.
 #[test]
-fn halves_of_pairs_are_seen_where_they_are_opened() {
+fn the_collector_finds_halves_that_are_opened() {
     for engine in [Engine::Garbled, Engine::Shares] {
         for opened in run(engine, Reveal::Score) {
             let all: Vec<usize> = (0..36).collect();

@@ -65,7 +65,7 @@ fn large() -> World {
 }
 
 #[test]
-fn a_charge_writes_what_it_changes_and_not_the_whole_ledger() {
+fn a_charge_does_not_rewrite_the_whole_ledger() {
     let world = large();
     let file = world.file();
     let snapshot = world.bytes(EXTENSION);
@@ -117,7 +117,7 @@ fn processes_see_what_others_have_counted_and_banned() {
 }
 
 #[test]
-fn a_line_that_was_cut_off_is_overwritten() {
+fn a_truncated_line_is_overwritten() {
     let world = World::new();
     charge(&world.file(), "x", 1);
     charge(&world.file(), "x", 2);

@@ -135,7 +135,7 @@ fn concurrent_sessions_share_one_limit() {
 
 /// Both sides have agreed when another session uses up the limit. The attacker is refused, and returns for what the victim has computed.
 #[test]
-fn what_another_session_has_used_up_is_not_sent_on_return() {
+fn a_limit_used_up_by_another_session_holds_on_return() {
     for_all_cases(|case| use_up_meanwhile(case, |files| world_answers(case, files)));
 }
 

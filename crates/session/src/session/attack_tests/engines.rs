@@ -22,7 +22,7 @@ fn world(attacker: Role, limit: u64) -> World {
 
 /// Naming an engine, another one, or none are three agreements, and all count.
 #[test]
-fn every_choice_of_the_engine_counts() {
+fn every_engine_choice_counts_towards_the_limit() {
     for attacker in [Role::Join, Role::Host] {
         let world = world(attacker, 2);
         let folders = folders(4);

@@ -64,7 +64,7 @@ fn lie(case: Case, place: usize, found: &str) {
 
 /// The host of `garbled` receives no transfers.
 #[test]
-fn a_lie_in_transfers_is_a_ban() {
+fn cheating_in_oblivious_transfers_is_banned() {
     std::thread::scope(|scope| {
         for (engine, attacker) in [
             (Engine::Garbled, Role::Join),

@@ -123,7 +123,7 @@ fn cuts(case: Case) -> Vec<Cut> {
 
 /// Hangs up everywhere, returns with other letters and groups, with files that it keeps or loses, and then asks once more.
 #[test]
-fn hanging_up_gives_one_answer_at_most() {
+fn hanging_up_gives_at_most_one_answer() {
     for_all_cases(hang_up_everywhere);
 }
 
@@ -300,7 +300,7 @@ fn an_impossible_number_is_reported_at_the_end() {
 /// The attacker has an answer computed for two groups, hangs up before it counts, has a part of it opened as an answer for one
 /// group, and then the rest.
 #[test]
-fn other_groups_on_resume_do_not_lower_the_price() {
+fn changed_groups_on_resume_do_not_lower_the_charge() {
     let mut tried = 0;
     for (to, attacker) in [(RevealTo::Join, Role::Join), (RevealTo::Host, Role::Host)] {
         let case = case(Engine::Shares, "groups", to, attacker);

@@ -104,7 +104,7 @@ fn an_impossible_result_is_reported_after_the_end() {
 
 /// The attacker hangs up when both have their halves, changes its own, and resumes.
 #[test]
-fn an_impossible_result_of_a_resumed_session_is_reported_after_the_end() {
+fn an_impossible_result_after_resuming_is_reported_after_the_end() {
     let checked = AtomicUsize::new(0);
     for_all_cases([RevealTo::Join, RevealTo::Host], |case| {
         let [to_victim, _] = honest(case).0.records;
@@ -157,7 +157,7 @@ fn an_impossible_result_of_a_resumed_session_is_reported_after_the_end() {
 
 /// Where both learn results, they compare them at the end: another result is a ban, and whether it is possible makes no difference.
 #[test]
-fn another_result_is_a_ban_whether_it_is_possible_or_not() {
+fn a_different_result_is_banned_whether_possible_or_not() {
     for_all_cases([RevealTo::Both; 2], |case| {
         let (first, place) = honest(case);
         for mask in [POSSIBLE, IMPOSSIBLE] {

@@ -91,7 +91,7 @@ fn other_labels_on_resume_are_rejected() {
 /// Two sessions under one agreement at the same time, with different labels: the victim publishes its own to one of them at most for an
 /// answer.
 #[test]
-fn concurrent_sessions_have_one_set_of_labels() {
+fn concurrent_sessions_publish_one_set_of_labels() {
     for case in cases() {
         let world = World::new(case, 1);
         let folders = folders(2);
@@ -120,7 +120,7 @@ fn concurrent_sessions_have_one_set_of_labels() {
 /// The same question with secret groups and with published ones are two answers. One beyond the budget is refused before any label is
 /// published.
 #[test]
-fn published_answers_have_the_budget_of_secret_ones() {
+fn published_and_secret_answers_share_one_budget() {
     for (secret, published) in [
         ("groups", "groups,published"),
         ("test:groups,20", "test:groups,20,published"),

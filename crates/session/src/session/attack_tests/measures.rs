@@ -98,7 +98,7 @@ fn several_numbers_of_a_pair_are_one_answer() {
 
 /// Without letters on one side, the score is what the other side's insertions cost: lengths say as much, so it counts as nothing.
 #[test]
-fn an_empty_scanpath_shows_no_more_than_lengths() {
+fn an_empty_scanpath_reveals_no_more_than_lengths() {
     for_all_cases(|case| {
         let world = World::new(case, 0);
         let files = tempfile::tempdir().unwrap();

@@ -26,7 +26,7 @@ fn for_all_cases(attack: impl Fn(Case) + Sync) {
 }
 
 #[test]
-fn hanging_up_gives_one_answer_at_most() {
+fn hanging_up_gives_at_most_one_answer() {
     for_all_cases(hang_up_everywhere);
 }
 

@@ -27,7 +27,7 @@ pub(super) fn steps(record: &SignedRecord) -> Vec<Step> {
 
 /// Nothing is opened without an intent that both have signed. A session that goes on signs no second one.
 #[test]
-fn broken_sessions_show_the_intent_alone_and_resumed_ones_complete_it() {
+fn interrupted_sessions_record_only_the_intent_until_resumed() {
     for_all_cases(|case| {
         for (records, to_victim) in [0, 1, 2, 3, 4, 6, 8, 12, 20]
             .into_iter()

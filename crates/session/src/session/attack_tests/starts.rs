@@ -89,7 +89,7 @@ fn starts_without_a_result_are_bounded() {
 /// The attacker lets the victim compute and store its half, hangs up, and returns without files: nothing fits, so everything is computed
 /// again. Each time the victim stores another half, in a file that it reads at every start.
 #[test]
-fn starts_take_no_disk_space() {
+fn repeated_starts_do_not_fill_the_disk() {
     super::for_all_cases(|case| {
         // A joining side sends its half as soon as it is stored.
         if !case.engine.has_halves() || case.attacker == Role::Host || case.to != RevealTo::Both {

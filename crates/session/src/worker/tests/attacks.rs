@@ -123,7 +123,7 @@ fn a_worker_without_the_records_of_its_institution_computes_nothing() {
 
 /// Workers, single tiles, other numbers of tiles and the whole plan at once: a scanpath has one limit.
 #[test]
-fn all_ways_to_cut_a_plan_share_one_limit() {
+fn every_tiling_of_a_plan_shares_one_limit() {
     let whole = || {
         ["p", "q"].map(|side| Proposal {
             tiles: None,
@@ -175,7 +175,7 @@ fn all_ways_to_cut_a_plan_share_one_limit() {
 
 /// A thief can spoil a tile for good: its pairs may have been sent. They are computed again only under a new agreement, and count again.
 #[test]
-fn a_spoiled_tile_is_computed_under_a_new_agreement() {
+fn a_spoiled_tile_needs_a_new_agreement() {
     let world = World::new(Engine::Garbled);
     let (spoiled, state_dir) = (world.plan(0), world.state_dir(0));
     let pairs = spoiled.pairs_of(tile(1), None).unwrap();
@@ -214,7 +214,7 @@ fn a_spoiled_tile_is_computed_under_a_new_agreement() {
 
 /// Signatures of the same text are the same: a worker that is dropped comes back within the same second.
 #[test]
-fn a_worker_may_come_back_to_the_gateway_at_once() {
+fn a_worker_can_reconnect_to_the_gateway_at_once() {
     use crate::relay::GreetingForm;
     let world = World::new(Engine::Garbled);
     let order = world.order(0, "1-3");

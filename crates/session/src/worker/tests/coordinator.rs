@@ -366,7 +366,7 @@ fn a_killed_gateway_loses_nothing_and_counts_nothing_twice() {
 
 /// The coordinator is killed between the journal and the ledger.
 #[test]
-fn what_was_sent_and_not_counted_is_counted_once() {
+fn sent_but_uncounted_halves_are_counted_once() {
     let world = World::new(Engine::Garbled);
     let (plan, state_dir) = (world.plan(0), world.state_dir(0));
     let counts = || all_counted(&world)[0];
@@ -390,7 +390,7 @@ fn what_was_sent_and_not_counted_is_counted_once() {
 
 /// A limit that is used up meanwhile does not keep what was revealed from being counted.
 #[test]
-fn what_was_sent_is_counted_also_if_nothing_more_is_allowed() {
+fn sent_halves_are_counted_even_beyond_the_limit() {
     let world = World::new(Engine::Garbled);
     let (plan, state_dir) = (world.plan(0), world.state_dir(0));
     let open = || {

@@ -65,7 +65,7 @@ fn workers_with_the_same_tile_meet_at_the_gateway() {
 }
 
 #[test]
-fn a_gateway_lets_in_nobody_without_a_key_for_the_tile() {
+fn a_gateway_admits_only_keys_for_the_tile() {
     use crate::error::{NetworkError, RelayProblem};
     let world = World::new(Engine::Garbled);
     let gateway = Served::new(&world.plan(0));
@@ -102,7 +102,7 @@ fn a_gateway_lets_in_nobody_without_a_key_for_the_tile() {
 
 /// One key waits once with each tile, and has a part of the places.
 #[test]
-fn one_key_does_not_take_all_places_of_a_gateway() {
+fn one_key_cannot_take_all_places_of_a_gateway() {
     use crate::relay::{Action, PONG, Rendezvous, RendezvousLimits, Reply};
     use crate::throttle::Origin;
     let world = World::new(Engine::Garbled);
@@ -167,7 +167,7 @@ fn one_key_does_not_take_all_places_of_a_gateway() {
 }
 
 #[test]
-fn a_greeting_is_accepted_once_and_nothing_else_is_one() {
+fn a_greeting_is_accepted_once_and_anything_else_is_rejected() {
     use crate::relay::{BadGreeting, GreetingForm};
     let world = World::new(Engine::Garbled);
     let order = world.order(0, "1-3");

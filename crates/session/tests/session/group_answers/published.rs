@@ -23,7 +23,7 @@ fn one_side_alone_publishes_nothing() {
 
 /// Published or not, no part of an answer is about few participants, alone or together with earlier answers.
 #[test]
-fn published_groups_do_not_get_around_minimum_and_differences() {
+fn published_groups_do_not_bypass_the_minimum_or_differencing_rules() {
     for published in ["groups,published", "test:groups,30,published"] {
         let small = world(Engine::Shares, published, 4);
         let refused = error(&small);

@@ -43,7 +43,7 @@ fn refuses_one_fewer(world: &mut World) -> bool {
 
 /// With ids, two lists of sizes that differ by one participant tell this participant's group, also if the other side learns no answer.
 #[test]
-fn sizes_of_groups_are_not_told_for_one_participant_fewer() {
+fn group_sizes_are_refused_for_one_participant_fewer() {
     let mut world = larger("groups");
     for proposal in &mut world.proposals {
         proposal.spec.reveal_to = RevealTo::Host;
@@ -56,7 +56,7 @@ fn sizes_of_groups_are_not_told_for_one_participant_fewer() {
 
 /// An estimate tells the sizes of groups, and no answer. So it is free, and remembered.
 #[test]
-fn sizes_that_an_estimate_has_told_are_remembered() {
+fn group_sizes_revealed_by_an_estimate_are_remembered() {
     for question in [
         "groups",
         "groups,published",
@@ -90,7 +90,7 @@ fn sizes_that_an_estimate_has_told_are_remembered() {
 /// Wherever the connection breaks: sizes are remembered from the moment at which they may have been sent, and the answer that was planned
 /// is still computed, and counted once.
 #[test]
-fn sizes_of_a_session_that_breaks_off_are_remembered() {
+fn group_sizes_of_an_interrupted_session_are_remembered() {
     for question in ["groups", "test:groups,30,published"] {
         let (ended, total) = larger(question).run_through(i64::MAX);
         let _ = ended.map(Result::unwrap);

@@ -121,7 +121,7 @@ fn resumes(change: &(dyn Fn(&mut Proposal) + Sync)) {
 }
 
 #[test]
-fn a_changed_cohort_has_a_journal_of_its_own() {
+fn a_changed_cohort_gets_its_own_journal() {
     let world = World::new();
     let [host, _] = world.run(proposals(|_| ())).map(Result::unwrap);
     let mut changed = proposals(|_| ());

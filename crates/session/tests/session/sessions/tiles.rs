@@ -49,7 +49,7 @@ fn counted(world: &World) -> [u64; 2] {
 }
 
 #[test]
-fn merged_tiles_are_one_run_and_count_like_one_run() {
+fn merged_tiles_equal_one_run_and_count_as_one() {
     for engine in [Engine::Garbled, Engine::Shares, Engine::Plain] {
         for change in [
             (&|_: &mut Proposal| ()) as &dyn Fn(&mut Proposal),
@@ -110,7 +110,7 @@ fn merged_tiles_are_one_run_and_count_like_one_run() {
 }
 
 #[test]
-fn limits_are_about_all_tiles_together() {
+fn limits_apply_to_all_tiles_together() {
     let limited = |limit, index| {
         plans(Engine::Garbled, move |plan| {
             plan.limit_per_scanpath = ScanpathLimit::Count(limit);

@@ -68,7 +68,7 @@ fn labels_other_than_committed_are_misbehaviour() {
 
 /// The length is checked before memory is reserved, and a side that publishes nothing gets no further.
 #[test]
-fn huge_labels_and_none_are_misbehaviour() {
+fn oversized_and_missing_labels_are_misbehaviour() {
     let groups = |role| terms(SIZES, 3, committed_with(role, &LABELS));
     let mut huge = message(Tag::Labels, &[]);
     huge[1..5].copy_from_slice(&u32::MAX.to_le_bytes());
@@ -119,7 +119,7 @@ impl Channel for Echo {
 /// A joining side that sends back the host's commitment, and then its labels and coins, would have the host's labels without having known
 /// them when it committed to them.
 #[test]
-fn a_commitment_cannot_be_sent_back() {
+fn a_commitment_cannot_be_reflected() {
     for question in [
         "groups,published",
         "test:groups,30,published",

@@ -219,7 +219,7 @@ fn a_tile_belongs_to_one_connection_at_a_time() {
 }
 
 #[test]
-fn a_coordinator_has_bounds() {
+fn a_coordinator_bounds_memory_and_workers() {
     let world = World::new(Engine::Garbled);
     let (plan, state_dir) = (world.plan(0), world.state_dir(0));
     let options = CoordinatorOptions {

@@ -87,7 +87,7 @@ fn a_tile_has_a_bounded_number_of_records() {
 }
 
 #[test]
-fn a_complete_tile_stays_as_it_is() {
+fn a_complete_tile_does_not_change() {
     let world = World::new(Engine::Garbled);
     let coordinators = [0, 1].map(|side| Served::new(&world, side));
     let addresses = coordinators.each_ref().map(|it| it.address.as_str());
@@ -118,7 +118,7 @@ fn silent(order: &WorkOrder, address: &str) -> Result<SecureChannel, SessionErro
 }
 
 #[test]
-fn one_key_does_not_take_all_connections_and_tiles() {
+fn one_key_cannot_take_all_connections_and_tiles() {
     let world = World::new(Engine::Garbled);
     let coordinator = Served::at("127.0.0.1:0", &world, 0, 2);
     let [stolen, other] = [(); 2].map(|()| world.order(0, "1-3"));
@@ -283,7 +283,7 @@ fn nothing_of_a_stopped_tile_is_released() {
 
 /// The connection to the coordinator is lost just when the worker has caught the other side.
 #[test]
-fn a_report_arrives_although_the_connection_is_lost() {
+fn a_report_arrives_even_if_the_connection_is_lost() {
     let world = World::new(Engine::Garbled);
     let coordinator = Served::new(&world, 0);
     let address = coordinator.address.clone();

@@ -10,7 +10,7 @@ use veilpath_protocol::Answer;
 
 /// The participant withdraws after the agreement on tiles, which is what the partner was promised.
 #[test]
-fn workers_compute_nothing_about_who_has_withdrawn() {
+fn workers_compute_nothing_about_withdrawn_participants() {
     let world = World::new(Engine::Garbled);
     let (state_dir, plan) = (world.state_dir(0), world.plan(0));
     let coordinator = Served::new(&world, 0);
@@ -57,7 +57,7 @@ fn nothing_starts_for_a_banned_partner() {
 
 /// The institution's own session about a tile is the same attempt as its workers'.
 #[test]
-fn a_stopped_tile_is_not_opened_without_workers() {
+fn a_stopped_tile_is_also_refused_to_the_institution() {
     let world = World::new(Engine::Garbled);
     let peer = world.identities[1].fingerprint();
     let id = world.plan(0).id().unwrap();
