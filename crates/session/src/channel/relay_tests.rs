@@ -117,7 +117,7 @@ impl RelayDirection {
 }
 
 /// Two institutions with their state directories, and the plan.
-struct World {
+struct Setup {
     folders: [TempDir; 2],
     identities: [Identity; 2],
     spec: Spec,
@@ -127,7 +127,7 @@ struct World {
 
 type BothSessions = [Result<CompletedSession, SessionError>; 2];
 
-impl World {
+impl Setup {
     fn new(engine: Engine, reveal: &str) -> Self {
         let alphabet = Alphabet::letters(6).unwrap();
         let cohort = |rows: [&str; 2]| Cohort {
@@ -302,27 +302,27 @@ type Tally = BTreeMap<(Damage, &'static str), u32>;
 /// Corrupts the packets of one session after the other.
 fn corrupt_all(engine: Engine, reveal: &str) -> Tally {
     let mut tally = Tally::new();
-    let mut world = World::new(engine, reveal);
-    let (ends, packets) = world.relayed(None);
+    let mut setup = Setup::new(engine, reveal);
+    let (ends, packets) = setup.relayed(None);
     for end in ends {
-        assert_eq!(end.unwrap().outcome.results, world.expected);
+        assert_eq!(end.unwrap().outcome.results, setup.expected);
     }
     for fault in faults(packets) {
-        world.remove_state();
-        for end in world.relayed(Some(fault)).0 {
+        setup.remove_state();
+        for end in setup.relayed(Some(fault)).0 {
             let name = match end {
                 Err(_) => "error",
                 Ok(ended) => {
                     let results = ended.outcome.results;
-                    assert_eq!(results, world.expected, "{fault:?}");
+                    assert_eq!(results, setup.expected, "{fault:?}");
                     "right"
                 }
             };
             *tally.entry((fault.damage, name)).or_insert(0) += 1;
         }
-        for end in world.run(world.connected()) {
+        for end in setup.run(setup.connected()) {
             let results = end.unwrap().outcome.results;
-            assert_eq!(results, world.expected, "after {fault:?}");
+            assert_eq!(results, setup.expected, "after {fault:?}");
         }
     }
     tally

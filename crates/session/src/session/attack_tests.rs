@@ -67,7 +67,7 @@ fn cases() -> Vec<Case> {
 }
 
 /// A victim with its files, and an attacker with its key.
-struct World {
+struct Setup {
     case: Case,
     limit: ScanpathLimit,
     /// Whether the victim's user asks for a new agreement.
@@ -149,7 +149,7 @@ struct SessionEnd {
     sent: [Vec<u8>; 2],
 }
 
-impl World {
+impl Setup {
     fn new(case: Case, limit: u64) -> Self {
         Self {
             case,

@@ -58,13 +58,13 @@ fn breaking_proxy(upstream: SocketAddr, left: &Arc<AtomicI64>) -> SocketAddr {
     address
 }
 
-pub(crate) struct World {
+pub(crate) struct Setup {
     identities: [Identity; 2],
     folders: [TempDir; 2],
     pub(crate) proposals: [Proposal; 2],
 }
 
-impl World {
+impl Setup {
     pub(crate) fn new(engine: Engine, count: usize, length: usize) -> Self {
         let mut rng = ChaCha20Rng::seed_from_u64(15);
         let mut cohort = || {
@@ -233,9 +233,9 @@ impl World {
     }
 }
 
-/// Both sides' bytes of an undisturbed run in a world of its own.
-fn undisturbed(world: &World) -> i64 {
-    let (results, passed) = world.run_through(i64::MAX);
+/// Both sides' bytes of an undisturbed run with a setup of its own.
+fn undisturbed(setup: &Setup) -> i64 {
+    let (results, passed) = setup.run_through(i64::MAX);
     for result in results {
         result.unwrap();
     }
@@ -243,15 +243,15 @@ fn undisturbed(world: &World) -> i64 {
 }
 
 fn is_charged_once_per_pair(engine: Engine, count: usize, length: usize) {
-    let total = undisturbed(&World::new(engine, count, length));
-    let world = World::new(engine, count, length);
-    let [host, _] = world.survive(total);
+    let total = undisturbed(&Setup::new(engine, count, length));
+    let setup = Setup::new(engine, count, length);
+    let [host, _] = setup.survive(total);
     eprintln!(
         "{total} bytes; {} pairs started more than once, at most {} times",
         host.restarted_pairs, host.max_starts
     );
     for side in 0..2 {
-        assert_eq!(world.charged(side), vec![count as u64; count]);
+        assert_eq!(setup.charged(side), vec![count as u64; count]);
     }
 }
 
@@ -277,11 +277,11 @@ fn paillier_is_charged_once_per_start() {
     const COUNT: usize = 4;
     let options = PaillierOptions::new(KeySize::Bits512, true).unwrap();
     let engine = Engine::Paillier(options);
-    let total = undisturbed(&World::new(engine, COUNT, 6));
-    let world = World::new(engine, COUNT, 6);
-    let ended = world.survive(total);
+    let total = undisturbed(&Setup::new(engine, COUNT, 6));
+    let setup = Setup::new(engine, COUNT, 6);
+    let ended = setup.survive(total);
     for (side, ended) in ended.iter().enumerate() {
-        let charged: u64 = world.charged(side).iter().sum();
+        let charged: u64 = setup.charged(side).iter().sum();
         let pairs = (COUNT * COUNT) as u64;
         assert!(charged >= pairs, "{charged}");
         let most = pairs * u64::from(ended.max_starts);

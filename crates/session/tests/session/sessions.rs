@@ -57,12 +57,12 @@ fn second() -> Cohort {
 }
 
 /// The two institutions, with their state directories.
-struct World {
+struct Setup {
     folders: [TempDir; 2],
     identities: [Identity; 2],
 }
 
-impl World {
+impl Setup {
     fn new() -> Self {
         let folder = || tempfile::tempdir().unwrap();
         let folders = [folder(), folder()];
@@ -205,7 +205,7 @@ fn rows(ended: &CompletedSession) -> Vec<String> {
 
 #[test]
 fn both_sides_get_the_scores_of_the_plain_engine() {
-    let [host, join] = World::new().run(proposals(|_| ())).map(Result::unwrap);
+    let [host, join] = Setup::new().run(proposals(|_| ())).map(Result::unwrap);
     let (a, b) = (first(), second());
     let expected = compare_locally(proposal(a.clone()).spec, &a, &b, &()).unwrap();
     for ended in [&host, &join] {
@@ -228,9 +228,9 @@ fn both_sides_get_the_scores_of_the_plain_engine() {
 #[test]
 fn scores_can_be_for_one_side_only() {
     for (to, learns) in [(RevealTo::Host, [3, 0]), (RevealTo::Join, [0, 3])] {
-        let world = World::new();
+        let setup = Setup::new();
         for _ in 0..2 {
-            let ended = world
+            let ended = setup
                 .run(proposals(|proposal| proposal.spec.reveal_to = to))
                 .map(Result::unwrap);
             assert_eq!(ended.map(|ended| ended.outcome.results.len()), learns);
@@ -245,8 +245,8 @@ fn asking(reveal: &str) -> impl Fn(&mut Proposal) {
 
 #[test]
 fn each_side_gets_one_bit_per_pair() {
-    let world = World::new();
-    let ended = world
+    let setup = Setup::new();
+    let ended = setup
         .run(proposals(asking("threshold:3")))
         .map(Result::unwrap);
     for ended in &ended {
@@ -255,7 +255,7 @@ fn each_side_gets_one_bit_per_pair() {
         let said = &ended.outcome.revealed;
         assert!(said.iter().any(|line| line.what.contains("one bit")));
     }
-    let ended = world
+    let ended = setup
         .run(proposals(asking("threshold:2")))
         .map(Result::unwrap);
     for ended in &ended {
@@ -266,7 +266,7 @@ fn each_side_gets_one_bit_per_pair() {
             "a different threshold is a different agreement"
         );
     }
-    let error = world
+    let error = setup
         .run({
             let [host, _] = proposals(asking("threshold:2"));
             let [_, join] = proposals(asking("score"));
@@ -280,13 +280,13 @@ fn each_side_gets_one_bit_per_pair() {
 #[test]
 fn bits_can_be_for_one_side_only() {
     for (to, learns) in [(RevealTo::Host, [3, 0]), (RevealTo::Join, [0, 3])] {
-        let world = World::new();
+        let setup = Setup::new();
         for _ in 0..2 {
             let one_sided = |proposal: &mut Proposal| {
                 asking("threshold:2")(proposal);
                 proposal.spec.reveal_to = to;
             };
-            let ended = world.run(proposals(one_sided)).map(Result::unwrap);
+            let ended = setup.run(proposals(one_sided)).map(Result::unwrap);
             let bits = |ended: &CompletedSession| {
                 let answers = ended.outcome.results.iter();
                 answers
@@ -301,7 +301,7 @@ fn bits_can_be_for_one_side_only() {
 #[test]
 fn hidden_lengths_need_an_engine_that_hides_them() {
     let padded = |proposal: &mut Proposal| proposal.spec.pad_to = Some(9);
-    for side in World::new().run(proposals(padded)) {
+    for side in Setup::new().run(proposals(padded)) {
         let error = side.unwrap_err();
         assert_eq!(error.fault(), Fault::Usage);
         let unsupported = matches!(error, SessionError::Protocol(ProtocolError::Unsupported(_)));
@@ -311,12 +311,12 @@ fn hidden_lengths_need_an_engine_that_hides_them() {
 
 #[test]
 fn pseudonyms_hide_ids_from_the_other_side_only() {
-    let world = World::new();
+    let setup = Setup::new();
     let hide = |proposal: &mut Proposal| {
         proposal.pseudonyms = true;
         proposal.spec.pairs = PairRule::All;
     };
-    let [host, join] = world.run(proposals(hide)).map(Result::unwrap);
+    let [host, join] = setup.run(proposals(hide)).map(Result::unwrap);
     for ended in [&host, &join] {
         assert_eq!(ended.outcome.results.len(), 9);
     }
@@ -327,14 +327,14 @@ fn pseudonyms_hide_ids_from_the_other_side_only() {
         host.contains("cows") && join.contains("cows"),
         "{host}\n{join}"
     );
-    let again = world.run(proposals(hide)).map(Result::unwrap);
+    let again = setup.run(proposals(hide)).map(Result::unwrap);
     assert_eq!(rows(&again[0]).join("\n"), host);
     assert_eq!(rows(&again[1]).join("\n"), join);
 }
 
 #[test]
 fn differences_are_reported_on_both_sides() {
-    let world = World::new();
+    let setup = Setup::new();
     let mut proposals = proposals(|_| ());
     proposals[1].spec.metric = Metric::ScanMatch {
         grid: "7x7".parse().unwrap(),
@@ -343,7 +343,7 @@ fn differences_are_reported_on_both_sides() {
         gap: 0.0,
         scale: None,
     };
-    let [host, join] = world.run(proposals).map(Result::unwrap_err);
+    let [host, join] = setup.run(proposals).map(Result::unwrap_err);
     assert_eq!(host.fault(), Fault::PeerDiffers);
     assert_eq!(join.fault(), Fault::PeerDiffers);
     let host = host.to_string();
@@ -360,13 +360,13 @@ fn differences_are_reported_on_both_sides() {
 
 #[test]
 fn an_estimate_computes_counts_and_stores_nothing() {
-    let world = World::new();
+    let setup = Setup::new();
     let mut proposals = proposals(|proposal| proposal.limit_per_scanpath = ScanpathLimit::Count(9));
     proposals[0].estimate_only = true;
-    let [host, join] = world.run(proposals).map(Result::unwrap_err);
+    let [host, join] = setup.run(proposals).map(Result::unwrap_err);
     assert_eq!(host.fault(), Fault::Usage);
     assert_eq!(join.fault(), Fault::PeerDiffers);
     for folder in ["peers", "journals"] {
-        assert!(!world.folders[0].path().join(folder).exists());
+        assert!(!setup.folders[0].path().join(folder).exists());
     }
 }

@@ -7,11 +7,11 @@ use crate::error::{BanReason, ExceededLimit, FileProblem, Limit};
 #[test]
 fn every_cohort_counts_towards_the_limit() {
     for_all_cases(|case| {
-        let world = World::new(case, 2);
+        let setup = Setup::new(case, 2);
         let folders = folders(4);
         let mut refused = 0;
         for (number, files) in folders.iter().enumerate() {
-            let ended = world.attack(&Attempt {
+            let ended = setup.attack(&Attempt {
                 announced: letters(number).to_vec(),
                 ..Attempt::new(files.path(), number)
             });
@@ -37,7 +37,7 @@ fn every_cohort_counts_towards_the_limit() {
             ));
         }
         assert_eq!(refused, 2, "{case:?}");
-        assert_eq!(world.audit(paths(&folders)), (2, 2));
+        assert_eq!(setup.audit(paths(&folders)), (2, 2));
     });
 }
 
@@ -45,49 +45,49 @@ fn every_cohort_counts_towards_the_limit() {
 #[test]
 fn every_plan_counts_towards_the_limit() {
     let case = cases()[0];
-    let mut world = World::new(case, 2);
+    let mut setup = Setup::new(case, 2);
     let folders = folders(4);
     let threshold = "threshold:9".parse().unwrap();
-    let plans: [fn(&mut World, Reveal); 4] = [
+    let plans: [fn(&mut Setup, Reveal); 4] = [
         |_, _| (),
-        |world, _| world.metric = Metric::Levenshtein,
-        |world, _| world.alphabet = Alphabet::letters(52).unwrap(),
-        |world, threshold| world.case.reveal = threshold,
+        |setup, _| setup.metric = Metric::Levenshtein,
+        |setup, _| setup.alphabet = Alphabet::letters(52).unwrap(),
+        |setup, threshold| setup.case.reveal = threshold,
     ];
     for (number, (change, files)) in plans.into_iter().zip(&folders).enumerate() {
-        change(&mut world, threshold);
-        let ended = world.attack(&Attempt::new(files.path(), number));
+        change(&mut setup, threshold);
+        let ended = setup.attack(&Attempt::new(files.path(), number));
         match ended.victim {
             None => assert!(number < 2, "{number}"),
             Some(SessionError::Limit(Limit::Comparisons(_))) => assert!(number >= 2),
             Some(error) => panic!("{number}: {error}"),
         }
     }
-    assert_eq!(world.audit(paths(&folders)), (2, 2));
+    assert_eq!(setup.audit(paths(&folders)), (2, 2));
 }
 
 /// A new agreement on the same plan needs the victim's user.
 #[test]
 fn one_side_cannot_start_a_new_agreement() {
     for_all_cases(|case| {
-        let mut world = World::new(case, 2);
+        let mut setup = Setup::new(case, 2);
         let folders = folders(5);
         let attempt = |number: usize| Attempt::new(folders[number].path(), number);
-        assert!(world.attack(&attempt(0)).victim.is_none());
-        let ended = world.attack(&Attempt {
+        assert!(setup.attack(&attempt(0)).victim.is_none());
+        let ended = setup.attack(&Attempt {
             fresh: true,
             ..attempt(1)
         });
         assert!(matches!(ended.victim, Some(SessionError::Differs(_))));
-        assert_eq!(world.audit(paths(&folders)), (1, 1));
-        world.fresh = true;
+        assert_eq!(setup.audit(paths(&folders)), (1, 1));
+        setup.fresh = true;
         for number in [2, 3, 4] {
-            world.attack(&Attempt {
+            setup.attack(&Attempt {
                 fresh: true,
                 ..attempt(number)
             });
         }
-        assert_eq!(world.audit(paths(&folders)), (2, 2), "{case:?}");
+        assert_eq!(setup.audit(paths(&folders)), (2, 2), "{case:?}");
     });
 }
 
@@ -96,7 +96,7 @@ fn one_side_cannot_start_a_new_agreement() {
 fn concurrent_sessions_share_one_limit() {
     for_all_cases(|case| {
         for same_agreement in [true, false] {
-            let world = World::new(case, 1);
+            let setup = Setup::new(case, 1);
             let folders = folders(4);
             let attempt = |number: usize| {
                 let announced = if same_agreement { 0 } else { number };
@@ -107,14 +107,14 @@ fn concurrent_sessions_share_one_limit() {
             };
             let ends = std::thread::scope(|scope| {
                 let attack = |number| {
-                    let (world, attempt) = (&world, attempt(number));
-                    scope.spawn(move || world.attack(&attempt))
+                    let (setup, attempt) = (&setup, attempt(number));
+                    scope.spawn(move || setup.attack(&attempt))
                 };
                 let threads: Vec<_> = (0..folders.len()).map(attack).collect();
                 let ends = threads.into_iter().map(|thread| thread.join().unwrap());
                 ends.collect::<Vec<_>>()
             });
-            let (learned, _) = world.audit(paths(&folders));
+            let (learned, _) = setup.audit(paths(&folders));
             assert!(learned <= 1, "{case:?}");
             for error in ends.into_iter().filter_map(|ended| ended.victim) {
                 let locked = matches!(
@@ -140,26 +140,26 @@ fn a_limit_used_up_by_another_session_holds_on_return() {
 }
 
 fn world_answers(case: Case, files: &[TempDir]) -> u64 {
-    World::new(case, 1).learned(paths(files))
+    Setup::new(case, 1).learned(paths(files))
 }
 
 /// Runs a session that uses up the limit between the agreement and the computation of another, and returns for the other.
 pub(super) fn use_up_meanwhile(case: Case, learned: impl Fn(&[TempDir]) -> u64) {
-    let world = World::new(case, 1);
+    let setup = Setup::new(case, 1);
     let folders = folders(2);
     let attempt = |number: usize| Attempt {
         announced: letters(number).to_vec(),
         ..Attempt::new(folders[number].path(), number)
     };
     let uses_up = || {
-        let ended = world.attack(&attempt(1));
+        let ended = setup.attack(&attempt(1));
         assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
     };
-    let first = world.attack(&Attempt {
+    let first = setup.attack(&Attempt {
         meanwhile: Some(&uses_up),
         ..attempt(0)
     });
-    for ended in [first, world.attack(&attempt(0)), world.attack(&attempt(0))] {
+    for ended in [first, setup.attack(&attempt(0)), setup.attack(&attempt(0))] {
         assert!(
             matches!(
                 ended.victim,
@@ -169,47 +169,47 @@ pub(super) fn use_up_meanwhile(case: Case, learned: impl Fn(&[TempDir]) -> u64) 
             ended.victim
         );
     }
-    assert_eq!((learned(&folders), world.counted()), (1, 1), "{case:?}");
+    assert_eq!((learned(&folders), setup.counted()), (1, 1), "{case:?}");
 }
 
 /// Every key has a limit of its own: the victim's user names each peer, and answers to several of them add up.
 #[test]
 fn another_key_is_another_peer() {
-    let mut world = World::new(cases()[0], 1);
+    let mut setup = Setup::new(cases()[0], 1);
     let folders = folders(3);
     for (number, files) in folders.iter().enumerate() {
-        world.attacker = Identity::ephemeral().unwrap();
-        world.attack(&Attempt::new(files.path(), number));
-        assert_eq!(world.counted(), 1);
+        setup.attacker = Identity::ephemeral().unwrap();
+        setup.attack(&Attempt::new(files.path(), number));
+        assert_eq!(setup.counted(), 1);
     }
-    assert_eq!(world.learned(paths(&folders)), 3);
+    assert_eq!(setup.learned(paths(&folders)), 3);
 }
 
 /// Scanpaths of other lengths than those that were announced.
 #[test]
 fn other_lengths_than_announced_end_the_session() {
     for_all_cases(|case| {
-        let world = World::new(case, 1);
+        let setup = Setup::new(case, 1);
         let folders = folders(2);
         for (files, letters) in folders.iter().zip([vec![1; 3], vec![1; 400]]) {
-            let ended = world.attack(&Attempt {
+            let ended = setup.attack(&Attempt {
                 letters,
                 ..Attempt::new(files.path(), 0)
             });
             let error = ended.victim.unwrap();
             assert_eq!(error.fault(), crate::Fault::PeerMisbehaves, "{error}");
         }
-        assert_eq!(world.learned(paths(&folders)), 0, "{case:?}");
+        assert_eq!(setup.learned(paths(&folders)), 0, "{case:?}");
     });
 }
 
 /// Sessions that never get to a result leave few bytes on the victim's disk.
 #[test]
 fn broken_sessions_do_not_fill_the_disk() {
-    let world = World::new(cases()[0], 1);
+    let setup = Setup::new(cases()[0], 1);
     let files = tempfile::tempdir().unwrap();
     let size = || -> u64 {
-        let folder = StateDir::at(world.victim_files.path()).journals();
+        let folder = StateDir::at(setup.victim_files.path()).journals();
         let files = std::fs::read_dir(folder).unwrap();
         files.map(|it| it.unwrap().metadata().unwrap().len()).sum()
     };
@@ -218,7 +218,7 @@ fn broken_sessions_do_not_fill_the_disk() {
             to_victim: true,
             records: 3,
         };
-        world.attack(&Attempt {
+        setup.attack(&Attempt {
             cut: Some(cut),
             ..Attempt::new(files.path(), number)
         });
@@ -234,9 +234,9 @@ fn broken_sessions_do_not_fill_the_disk() {
 #[test]
 fn a_banned_peer_gets_nothing() {
     for_all_cases(|case| {
-        let world = World::new(case, 1);
-        let peer = world.attacker.fingerprint();
-        let state = StateDir::at(world.victim_files.path());
+        let setup = Setup::new(case, 1);
+        let peer = setup.attacker.fingerprint();
+        let state = StateDir::at(setup.victim_files.path());
         let ledger = LedgerFile::of(Some(&state.ledgers()), peer);
         ledger
             .update(|ledger| {
@@ -245,22 +245,22 @@ fn a_banned_peer_gets_nothing() {
             })
             .unwrap();
         let files = tempfile::tempdir().unwrap();
-        let error = world.attack(&Attempt::new(files.path(), 1)).victim.unwrap();
+        let error = setup.attack(&Attempt::new(files.path(), 1)).victim.unwrap();
         assert!(error.is_ban(), "{error}");
-        assert_eq!(world.audit([files.path()]), (0, 0));
+        assert_eq!(setup.audit([files.path()]), (0, 0));
         // Whatever its plan is: this side has not told its own.
         let other = match case.engine {
             Engine::Shares => Engine::Garbled,
             _ => Engine::Shares,
         };
-        let error = world.attack(&Attempt {
+        let error = setup.attack(&Attempt {
             engine: Some(other),
             ..Attempt::new(files.path(), 1)
         });
         let error = error.victim.unwrap();
         assert!(error.is_ban(), "{error}");
         state.lift_ban(peer).unwrap();
-        world.attack(&Attempt::new(files.path(), 1));
-        assert_eq!(world.audit([files.path()]), (1, 1));
+        setup.attack(&Attempt::new(files.path(), 1));
+        assert_eq!(setup.audit([files.path()]), (1, 1));
     });
 }

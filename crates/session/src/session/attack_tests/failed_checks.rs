@@ -28,7 +28,7 @@ fn places(engine: Engine, attacker: Role) -> [usize; 2] {
 const LIE: usize = 512;
 
 fn lie(case: Case, place: usize, found: &str) {
-    let world = World::new(case, 1);
+    let setup = Setup::new(case, 1);
     let files = tempfile::tempdir().unwrap();
     let attempt = |flips| Attempt {
         flips,
@@ -39,11 +39,11 @@ fn lie(case: Case, place: usize, found: &str) {
         bytes: place..place + LIE,
         mask: 1,
     };
-    let error = world.attack(&attempt(Some(flips))).victim.unwrap();
+    let error = setup.attack(&attempt(Some(flips))).victim.unwrap();
     assert!(error.to_string().contains(found), "{case:?}: {error}");
     assert_eq!(error.ban(), Some(BanReason::FailedCheck), "{case:?}");
     // Honest from now on.
-    let refused = world.attack(&attempt(None));
+    let refused = setup.attack(&attempt(None));
     assert!(refused.agreed.is_none(), "{case:?}");
     assert!(
         matches!(
@@ -53,13 +53,13 @@ fn lie(case: Case, place: usize, found: &str) {
         "{case:?}: {:?}",
         refused.victim
     );
-    assert_eq!(world.audit([files.path()]), (0, 0), "{case:?}");
-    let state = StateDir::at(world.victim_files.path());
-    let lifted = state.lift_ban(world.attacker.fingerprint()).unwrap();
+    assert_eq!(setup.audit([files.path()]), (0, 0), "{case:?}");
+    let state = StateDir::at(setup.victim_files.path());
+    let lifted = state.lift_ban(setup.attacker.fingerprint()).unwrap();
     assert_eq!(lifted, Some(BanReason::FailedCheck), "{case:?}");
-    let ended = world.attack(&attempt(None));
+    let ended = setup.attack(&attempt(None));
     assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
-    assert_eq!(world.audit([files.path()]), (1, 1), "{case:?}");
+    assert_eq!(setup.audit([files.path()]), (1, 1), "{case:?}");
 }
 
 /// The host of `garbled` receives no transfers.
@@ -79,7 +79,7 @@ fn cheating_in_oblivious_transfers_is_banned() {
             };
             scope.spawn(move || {
                 let files = tempfile::tempdir().unwrap();
-                let honest = World::new(case, 1).attack(&Attempt::new(files.path(), 1));
+                let honest = Setup::new(case, 1).attack(&Attempt::new(files.path(), 1));
                 // After the length of the attacker's scanpath, and workers or levels.
                 let length = 4u64.to_le_bytes();
                 let mut sent = honest.sent[1].windows(length.len());

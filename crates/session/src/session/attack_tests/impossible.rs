@@ -48,7 +48,7 @@ fn journal(files: &Path, role: Role, agreed: Option<([u8; 32], u64)>) -> Journal
 /// An honest session, and where in it the attacker sends its half of the first pair.
 pub(super) fn honest(case: Case) -> (SessionEnd, usize) {
     let files = tempfile::tempdir().unwrap();
-    let ended = World::new(case, 1).attack(&Attempt::new(files.path(), 1));
+    let ended = Setup::new(case, 1).attack(&Attempt::new(files.path(), 1));
     assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
     let journal = journal(files.path(), case.attacker, ended.agreed);
     let halves = [0, 1].map(|pair| journal.half(pair).unwrap().half.to_le_bytes());
@@ -77,10 +77,10 @@ fn an_impossible_result_is_reported_after_the_end() {
     for_all_cases([RevealTo::Join, RevealTo::Host], |case| {
         let (first, place) = honest(case);
         let views = [POSSIBLE, IMPOSSIBLE].map(|mask| {
-            let world = World::new(case, 1);
+            let setup = Setup::new(case, 1);
             let files = tempfile::tempdir().unwrap();
             let views = [true, false].map(|cheats| {
-                let ended = world.attack(&Attempt {
+                let ended = setup.attack(&Attempt {
                     flips: flips(place, mask).filter(|_| cheats),
                     ..Attempt::new(files.path(), 1)
                 });
@@ -93,7 +93,7 @@ fn an_impossible_result_is_reported_after_the_end() {
                 }
                 view(&ended)
             });
-            assert_eq!(world.counted(), 0, "{case:?}");
+            assert_eq!(setup.counted(), 0, "{case:?}");
             views
         });
         assert_eq!(views[0], views[1], "{case:?}");
@@ -109,9 +109,9 @@ fn an_impossible_result_after_resuming_is_reported_after_the_end() {
     for_all_cases([RevealTo::Join, RevealTo::Host], |case| {
         let [to_victim, _] = honest(case).0.records;
         let interrupted = |records: usize| {
-            let world = World::new(case, 1);
+            let setup = Setup::new(case, 1);
             let files = tempfile::tempdir().unwrap();
-            let ended = world.attack(&Attempt {
+            let ended = setup.attack(&Attempt {
                 cut: Some(Cut {
                     to_victim: true,
                     records,
@@ -119,11 +119,11 @@ fn an_impossible_result_after_resuming_is_reported_after_the_end() {
                 ..Attempt::new(files.path(), 1)
             });
             let victim = case.attacker.other();
-            let victims = journal(world.victim_files.path(), victim, ended.agreed);
+            let victims = journal(setup.victim_files.path(), victim, ended.agreed);
             let theirs = journal(files.path(), case.attacker, ended.agreed);
             let is_open = victims.half(0).is_some() && !victims.is_answered(0);
             let half = theirs.half(0).filter(|_| is_open);
-            half.map(|half| (world, files, ended.agreed, half))
+            half.map(|half| (setup, files, ended.agreed, half))
         };
         // Where a cut falls depends on the threads' timing: not every run of a session has both halves stored and no answer.
         let found = || {
@@ -132,14 +132,14 @@ fn an_impossible_result_after_resuming_is_reported_after_the_end() {
         };
         let mut views = Vec::new();
         for mask in [POSSIBLE, IMPOSSIBLE] {
-            let Some((world, files, agreed, half)) = found() else {
+            let Some((setup, files, agreed, half)) = found() else {
                 return;
             };
             let mut journal = journal(files.path(), case.attacker, agreed);
             let wrong = half.half ^ u64::from(mask);
             journal.keep_halves(&[0], &[wrong], half.run).unwrap();
             drop(journal);
-            let ended = world.attack(&Attempt::new(files.path(), 1));
+            let ended = setup.attack(&Attempt::new(files.path(), 1));
             let impossible = ended.victim.as_ref().is_some_and(is_out_of_range);
             assert_eq!(impossible, mask == IMPOSSIBLE, "{case:?}");
             assert_eq!(ended.victim.is_some(), impossible, "{case:?}");
@@ -161,9 +161,9 @@ fn a_different_result_is_banned_whether_possible_or_not() {
     for_all_cases([RevealTo::Both; 2], |case| {
         let (first, place) = honest(case);
         for mask in [POSSIBLE, IMPOSSIBLE] {
-            let world = World::new(case, 1);
+            let setup = Setup::new(case, 1);
             let files = tempfile::tempdir().unwrap();
-            let ended = world.attack(&Attempt {
+            let ended = setup.attack(&Attempt {
                 flips: flips(place, mask),
                 ..Attempt::new(files.path(), 1)
             });

@@ -29,26 +29,26 @@ fn misbehaviour(ended: SessionEnd) -> Misbehaviour {
 fn labels_cannot_be_chosen_after_the_agreement() {
     let others: [&'static [u8]; 5] = [&[1, 0], &[0, 0], &[0], &[0, 1, 1], &[]];
     for case in cases() {
-        let world = World::new(case, 1);
+        let setup = Setup::new(case, 1);
         let files = tempfile::tempdir().unwrap();
         for labels in others {
-            let ended = world.attack(&Attempt {
+            let ended = setup.attack(&Attempt {
                 labels: Some(labels),
                 ..Attempt::new(files.path(), 1)
             });
             let found = misbehaviour(ended);
             assert_eq!(found, Misbehaviour::InvalidCoins, "{case:?} {labels:?}");
-            assert_eq!(world.disclosed(), 0, "{case:?}");
+            assert_eq!(setup.disclosed(), 0, "{case:?}");
             assert!(learned([files.path()]).is_empty(), "{case:?}");
         }
         // The victim has published its labels, and its record says so.
-        let signed = steps(&record(world.victim_files.path()));
+        let signed = steps(&record(setup.victim_files.path()));
         assert_eq!(signed, [Step::Intent], "{case:?}");
         // As committed, there is one answer.
-        let ended = world.attack(&Attempt::new(files.path(), 1));
+        let ended = setup.attack(&Attempt::new(files.path(), 1));
         assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
         assert_eq!(learned([files.path()]).len(), 1, "{case:?}");
-        assert_eq!(world.disclosed(), cost(case), "{case:?}");
+        assert_eq!(setup.disclosed(), cost(case), "{case:?}");
     }
 }
 
@@ -58,32 +58,32 @@ fn labels_cannot_be_chosen_after_the_agreement() {
 fn other_labels_on_resume_are_rejected() {
     for case in cases() {
         let files = tempfile::tempdir().unwrap();
-        let [_, to_attacker] = World::new(case, 1)
+        let [_, to_attacker] = Setup::new(case, 1)
             .attack(&Attempt::new(files.path(), 1))
             .records;
         let cuts = [2, 3, to_attacker / 2, to_attacker.saturating_sub(3)];
         for records in cuts {
-            let world = World::new(case, 1);
+            let setup = Setup::new(case, 1);
             let folders = folders(2);
             let cut = Cut {
                 to_victim: false,
                 records,
             };
-            world.attack(&Attempt {
+            setup.attack(&Attempt {
                 cut: Some(cut),
                 ..Attempt::new(folders[0].path(), 1)
             });
             for files in paths(&folders) {
-                let ended = world.attack(&Attempt {
+                let ended = setup.attack(&Attempt {
                     groups: Some(["y", "x"]),
                     ..Attempt::new(files, 2)
                 });
                 let found = misbehaviour(ended);
                 assert_eq!(found, Misbehaviour::ChangedGroups, "{case:?} {records}");
             }
-            world.attack(&Attempt::new(folders[0].path(), 1));
+            setup.attack(&Attempt::new(folders[0].path(), 1));
             assert!(learned(paths(&folders)).len() <= 1, "{case:?}");
-            assert!(world.disclosed() <= cost(case), "{case:?}");
+            assert!(setup.disclosed() <= cost(case), "{case:?}");
         }
     }
 }
@@ -93,18 +93,18 @@ fn other_labels_on_resume_are_rejected() {
 #[test]
 fn concurrent_sessions_publish_one_set_of_labels() {
     for case in cases() {
-        let world = World::new(case, 1);
+        let setup = Setup::new(case, 1);
         let folders = folders(2);
         let ended = std::thread::scope(|scope| {
             let attempts = [None, Some(["y", "x"])];
             let attempts = attempts.into_iter().zip(&folders).map(|(groups, files)| {
-                let (world, files) = (&world, files.path());
+                let (setup, files) = (&setup, files.path());
                 scope.spawn(move || {
                     let attempt = Attempt {
                         groups,
                         ..Attempt::new(files, 1)
                     };
-                    world.attack(&attempt).victim.is_none()
+                    setup.attack(&attempt).victim.is_none()
                 })
             });
             let attempts: Vec<_> = attempts.collect();
@@ -113,7 +113,7 @@ fn concurrent_sessions_publish_one_set_of_labels() {
         });
         assert!(ended <= 1, "{case:?}");
         assert!(learned(paths(&folders)).len() <= 1, "{case:?}");
-        assert!(world.disclosed() <= cost(case), "{case:?}");
+        assert!(setup.disclosed() <= cost(case), "{case:?}");
     }
 }
 
@@ -128,18 +128,18 @@ fn published_and_secret_answers_share_one_budget() {
         for attacker in [Role::Join, Role::Host] {
             let [first, second] = [secret, published]
                 .map(|question| case(Engine::Shares, question, RevealTo::Both, attacker));
-            let world = World {
+            let setup = Setup {
                 answers: 2 * cost(first) - 1,
-                ..World::new(first, 1)
+                ..Setup::new(first, 1)
             };
             let files = tempfile::tempdir().unwrap();
-            let ended = world.attack(&Attempt::new(files.path(), 1));
+            let ended = setup.attack(&Attempt::new(files.path(), 1));
             assert!(ended.victim.is_none(), "{:?}", ended.victim);
-            let world = World {
+            let setup = Setup {
                 case: second,
-                ..world
+                ..setup
             };
-            let ended = world.attack(&Attempt::new(files.path(), 1));
+            let ended = setup.attack(&Attempt::new(files.path(), 1));
             let Some(SessionError::Limit(Limit::Disclosure(refusal))) = ended.victim else {
                 panic!("{:?}", ended.victim);
             };
@@ -150,7 +150,7 @@ fn published_and_secret_answers_share_one_budget() {
             };
             assert_eq!(refusal, expected);
             assert!(ended.agreed.is_none());
-            assert_eq!(world.disclosed(), cost(first));
+            assert_eq!(setup.disclosed(), cost(first));
         }
     }
 }

@@ -28,13 +28,13 @@ fn a_scanpath_too_long_for_paillier_is_refused_first() {
     };
     let files = tempfile::tempdir().unwrap();
     let needed = {
-        let world = World {
+        let setup = Setup {
             memory: Some(ALLOWED),
-            ..World::new(case, 1)
+            ..Setup::new(case, 1)
         };
-        let ended = world.attack(&attempt(files.path()));
+        let ended = setup.attack(&attempt(files.path()));
         assert!(ended.agreed.is_none());
-        assert_eq!(world.audit([files.path()]), (0, 0));
+        assert_eq!(setup.audit([files.path()]), (0, 0));
         match ended.victim {
             Some(SessionError::Limit(Limit::Memory { needed, .. })) => needed,
             other => panic!("{other:?}"),
@@ -43,9 +43,9 @@ fn a_scanpath_too_long_for_paillier_is_refused_first() {
     let ciphertexts = (long.len() * 26 * 128) as u64;
     assert!(needed > ALLOWED.max(ciphertexts), "{needed}");
     // The victim's user may allow it.
-    let world = World {
+    let setup = Setup {
         memory: Some(needed),
-        ..World::new(case, 1)
+        ..Setup::new(case, 1)
     };
-    assert!(world.attack(&attempt(files.path())).agreed.is_some());
+    assert!(setup.attack(&attempt(files.path())).agreed.is_some());
 }

@@ -33,21 +33,21 @@ fn interrupted_sessions_record_only_the_intent_until_resumed() {
             .into_iter()
             .flat_map(|records| [(records, true), (records, false)])
         {
-            let world = World::new(case, 100);
+            let setup = Setup::new(case, 100);
             let files = tempfile::tempdir().unwrap();
             let attempt = |cut| Attempt {
                 cut,
                 // The same letters each time: a changed answer would be a ban.
                 ..Attempt::new(files.path(), 1)
             };
-            world.attack(&attempt(Some(Cut { to_victim, records })));
-            let after_cut = record(world.victim_files.path());
-            if world.counted() > 0 {
+            setup.attack(&attempt(Some(Cut { to_victim, records })));
+            let after_cut = record(setup.victim_files.path());
+            if setup.counted() > 0 {
                 assert_eq!(steps(&after_cut).first(), Some(&Step::Intent), "{case:?}");
             }
-            let ended = world.attack(&attempt(None));
+            let ended = setup.attack(&attempt(None));
             assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
-            let [ours, theirs] = [world.victim_files.path(), files.path()].map(record);
+            let [ours, theirs] = [setup.victim_files.path(), files.path()].map(record);
             assert_eq!(steps(&ours), [Step::Intent, Step::Completion], "{case:?}");
             assert!(ours.lines.starts_with(&after_cut.lines));
             let compared = RecordComparison::new(&ours, &theirs);
@@ -70,9 +70,9 @@ fn a_signature_of_another_plan_is_rejected() {
             to: RevealTo::Both,
             attacker: Role::Join,
         };
-        let world = World::new(case, 2);
+        let setup = Setup::new(case, 2);
         let files = tempfile::tempdir().unwrap();
-        let ended = world.attack(&Attempt {
+        let ended = setup.attack(&Attempt {
             change: Some(change),
             ..Attempt::new(files.path(), 1)
         });
@@ -84,7 +84,7 @@ fn a_signature_of_another_plan_is_rejected() {
             ),
             "{error}"
         );
-        assert_eq!(world.counted(), 0);
-        assert!(record(world.victim_files.path()).lines.is_empty());
+        assert_eq!(setup.counted(), 0);
+        assert!(record(setup.victim_files.path()).lines.is_empty());
     }
 }

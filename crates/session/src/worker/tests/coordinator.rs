@@ -32,13 +32,13 @@ struct Served {
 }
 
 impl Served {
-    fn new(world: &World, side: usize) -> Self {
-        Self::at("127.0.0.1:0", world, side, 8)
+    fn new(setup: &Setup, side: usize) -> Self {
+        Self::at("127.0.0.1:0", setup, side, 8)
     }
 
-    fn at(address: &str, world: &World, side: usize, workers: usize) -> Self {
-        let (plan, state_dir) = (world.plan(side), world.state_dir(side));
-        let identity = &world.identities[side];
+    fn at(address: &str, setup: &Setup, side: usize, workers: usize) -> Self {
+        let (plan, state_dir) = (setup.plan(side), setup.state_dir(side));
+        let identity = &setup.identities[side];
         let options = CoordinatorOptions {
             workers,
             ..CoordinatorOptions::default()
@@ -108,12 +108,12 @@ enum Killed {
 
 /// Two workers on machines that have nothing but new work orders compute a tile. Something of a side is killed at a stage. Whether it was.
 fn work(
-    world: &World,
+    setup: &Setup,
     coordinators: [&str; 2],
     tile: Tile,
     fault: Option<(Killed, usize, Stage)>,
 ) -> ([Result<Outcome, SessionError>; 2], bool) {
-    let orders = [0, 1].map(|side| world.order(side, &tile.index().to_string()));
+    let orders = [0, 1].map(|side| setup.order(side, &tile.index().to_string()));
     let (kill, none) = (Kill::default(), Kill::default());
     let listener = Listener::bind("127.0.0.1:0").unwrap();
     let is_cut = |by: &dyn Fn(Killed, usize) -> bool| {
@@ -164,22 +164,22 @@ fn work(
 }
 
 /// All comparisons that each side has counted.
-fn all_counted(world: &World) -> [u64; 2] {
+fn all_counted(setup: &Setup) -> [u64; 2] {
     [0, 1].map(|side| {
-        let peer = world.identities[1 - side].fingerprint();
-        let ledger = LedgerFile::of(Some(&world.state_dir(side).ledgers()), peer);
+        let peer = setup.identities[1 - side].fingerprint();
+        let ledger = LedgerFile::of(Some(&setup.state_dir(side).ledgers()), peer);
         ledger.read().unwrap().all_comparisons()
     })
 }
 
 /// What a coordinator has of a tile.
-fn journal(world: &World, side: usize, tile: Tile) -> Journal {
-    let plan = world.plan(side);
+fn journal(setup: &Setup, side: usize, tile: Tile) -> Journal {
+    let plan = setup.plan(side);
     let pairs = plan.pairs_of(tile, None).unwrap();
     let agreed = pairs.agreed(&plan);
     let opened = pairs.opened(&plan, &agreed);
     let (id, reveal) = (opened.journal_id(), plan.spec.reveal);
-    let folder = world.state_dir(side).journals();
+    let folder = setup.state_dir(side).journals();
     let deadline = Instant::now() + Duration::from_secs(9);
     loop {
         let pairs = pairs.pairs.len();
@@ -211,9 +211,9 @@ struct Progress {
 
 impl Progress {
     /// From what the coordinator has stored.
-    fn of(world: &World, side: usize, tile: Tile) -> Self {
-        let journal = journal(world, side, tile);
-        let pairs = world.plan(side).pairs_of(tile, None).unwrap().pairs.len();
+    fn of(setup: &Setup, side: usize, tile: Tile) -> Self {
+        let journal = journal(setup, side, tile);
+        let pairs = setup.plan(side).pairs_of(tile, None).unwrap().pairs.len();
         let any = |has: &dyn Fn(usize) -> bool| (0..pairs).any(has);
         Self {
             started: any(&|pair| journal.starts(pair) > 0),
@@ -254,12 +254,12 @@ fn expected() -> Vec<String> {
 
 /// What undisturbed workers count in all tiles.
 fn undisturbed(engine: Engine) -> [u64; 2] {
-    let world = World::new(engine);
-    let coordinators = [0, 1].map(|side| Served::new(&world, side));
+    let setup = Setup::new(engine);
+    let coordinators = [0, 1].map(|side| Served::new(&setup, side));
     let addresses = coordinators.each_ref().map(|it| it.address.as_str());
     let mut parts = [Vec::new(), Vec::new()];
     for index in [2, 1, 3, 2] {
-        let (ended, _) = work(&world, addresses, tile(index), None);
+        let (ended, _) = work(&setup, addresses, tile(index), None);
         for (parts, ended) in parts.iter_mut().zip(ended) {
             parts.push(ended.unwrap());
         }
@@ -267,8 +267,8 @@ fn undisturbed(engine: Engine) -> [u64; 2] {
     let [host, join] = parts.map(|parts| merge(parts).unwrap());
     assert_eq!(scores(&host), expected());
     assert_eq!(host.results, join.results);
-    assert_eq!(world.counted(), [3, 3]);
-    all_counted(&world)
+    assert_eq!(setup.counted(), [3, 3]);
+    all_counted(&setup)
 }
 
 /// Kills something at every message of a side to its coordinator, before it arrives and after it was stored, and lets other workers
@@ -286,8 +286,8 @@ fn kill_at_every_stage(engine: Engine, killed: Killed, side: usize) -> BTreeSet<
     let opening = (1..=3).flat_map(|request| of(false, request));
     let mut stages = opening.chain((1..).flat_map(|request| of(true, request)));
     loop {
-        let world = World::new(engine);
-        let mut coordinators = [0, 1].map(|side| Served::new(&world, side));
+        let setup = Setup::new(engine);
+        let mut coordinators = [0, 1].map(|side| Served::new(&setup, side));
         let (mut parts, mut any) = ([Vec::new(), Vec::new()], false);
         for index in 1..=TILES {
             let stage = stages.next().unwrap();
@@ -295,29 +295,29 @@ fn kill_at_every_stage(engine: Engine, killed: Killed, side: usize) -> BTreeSet<
             let case = format!("{engine:?}, {killed:?} of side {side}, {stage:?}");
             let addresses = coordinators.each_ref().map(|it| it.address.as_str());
             let fault = Some((killed, side, stage));
-            let (ended, was_killed) = work(&world, addresses, tile(index), fault);
+            let (ended, was_killed) = work(&setup, addresses, tile(index), fault);
             any |= was_killed;
             if was_killed {
                 if killed == Killed::Coordinator {
-                    coordinators[side] = Served::new(&world, side);
+                    coordinators[side] = Served::new(&setup, side);
                 }
-                seen.insert(Progress::of(&world, side, tile(index)));
+                seen.insert(Progress::of(&setup, side, tile(index)));
             } else {
                 assert!(ended.iter().all(Result::is_ok), "{case}: {ended:?}");
             }
-            let halves = sent_halves(&world, tile(index));
+            let halves = sent_halves(&setup, tile(index));
             let addresses = coordinators.each_ref().map(|it| it.address.as_str());
-            let (ended, _) = work(&world, addresses, tile(index), None);
+            let (ended, _) = work(&setup, addresses, tile(index), None);
             for (parts, ended) in parts.iter_mut().zip(ended) {
                 parts.push(ended.unwrap_or_else(|error| panic!("{case}: {error}")));
             }
-            let after = sent_halves(&world, tile(index));
+            let after = sent_halves(&setup, tile(index));
             assert!(halves.is_subset(&after), "{case}");
         }
         let [host, join] = parts.map(|parts| merge(parts).unwrap());
         assert_eq!(scores(&host), expected(), "{killed:?}");
         assert_eq!(host.results, join.results);
-        assert_eq!(all_counted(&world), counted, "{killed:?}");
+        assert_eq!(all_counted(&setup), counted, "{killed:?}");
         if !any {
             return seen;
         }
@@ -325,10 +325,10 @@ fn kill_at_every_stage(engine: Engine, killed: Killed, side: usize) -> BTreeSet<
 }
 
 /// The halves that may be known to the other side: side, pair and half.
-fn sent_halves(world: &World, tile: Tile) -> BTreeSet<(usize, usize, u64)> {
+fn sent_halves(setup: &Setup, tile: Tile) -> BTreeSet<(usize, usize, u64)> {
     let of_side = |side: usize| {
-        let journal = journal(world, side, tile);
-        let pairs = world.plan(side).pairs_of(tile, None).unwrap().pairs.len();
+        let journal = journal(setup, side, tile);
+        let pairs = setup.plan(side).pairs_of(tile, None).unwrap().pairs.len();
         let sent = (0..pairs).filter(|&pair| journal.is_sent(pair));
         let halves = sent.filter_map(|pair| Some((side, pair, journal.half(pair)?.half)));
         halves.collect::<Vec<_>>()
@@ -367,12 +367,12 @@ fn a_killed_gateway_loses_nothing_and_counts_nothing_twice() {
 /// The coordinator is killed between the journal and the ledger.
 #[test]
 fn sent_but_uncounted_halves_are_counted_once() {
-    let world = World::new(Engine::Garbled);
-    let (plan, state_dir) = (world.plan(0), world.state_dir(0));
-    let counts = || all_counted(&world)[0];
+    let setup = Setup::new(Engine::Garbled);
+    let (plan, state_dir) = (setup.plan(0), setup.state_dir(0));
+    let counts = || all_counted(&setup)[0];
     let open = || {
         let pairs = plan.pairs_of(tile(1), None).unwrap();
-        let peer = world.identities[1].fingerprint();
+        let peer = setup.identities[1].fingerprint();
         let ledger = LedgerFile::of(Some(&state_dir.ledgers()), peer);
         TileKeeper::open(&plan, pairs, &state_dir, &ledger)
     };
@@ -391,11 +391,11 @@ fn sent_but_uncounted_halves_are_counted_once() {
 /// A limit that is used up meanwhile does not keep what was revealed from being counted.
 #[test]
 fn sent_halves_are_counted_even_beyond_the_limit() {
-    let world = World::new(Engine::Garbled);
-    let (plan, state_dir) = (world.plan(0), world.state_dir(0));
+    let setup = Setup::new(Engine::Garbled);
+    let (plan, state_dir) = (setup.plan(0), setup.state_dir(0));
     let open = || {
         let pairs = plan.pairs_of(tile(1), None).unwrap();
-        let peer = world.identities[1].fingerprint();
+        let peer = setup.identities[1].fingerprint();
         let ledger = LedgerFile::of(Some(&state_dir.ledgers()), peer);
         TileKeeper::open(&plan, pairs, &state_dir, &ledger)
     };
@@ -408,12 +408,12 @@ fn sent_halves_are_counted_even_beyond_the_limit() {
         tiles: None,
         ..proposal(side, Engine::Garbled)
     });
-    assert!(world.session(whole).iter().all(Result::is_ok));
-    let before = all_counted(&world)[0];
+    assert!(setup.session(whole).iter().all(Result::is_ok));
+    let before = all_counted(&setup)[0];
     let error = open().unwrap_err();
     assert!(
         matches!(error, SessionError::Limit(Limit::Comparisons(_))),
         "{error}"
     );
-    assert_eq!(all_counted(&world)[0], before + 2);
+    assert_eq!(all_counted(&setup)[0], before + 2);
 }

@@ -10,9 +10,9 @@ fn one_side_alone_publishes_nothing() {
         (["groups,published", "groups"], "reveal"),
         (["test:groups,30", "test:groups,30,published"], "reveal"),
     ] {
-        let mut world = world(Engine::Shares, questions[0], 3);
-        world.proposals[1].spec.reveal = questions[1].parse().unwrap();
-        for ended in world.run_through(i64::MAX).0 {
+        let mut setup = setup(Engine::Shares, questions[0], 3);
+        setup.proposals[1].spec.reveal = questions[1].parse().unwrap();
+        for ended in setup.run_through(i64::MAX).0 {
             let Err(SessionError::Differs(differences)) = ended else {
                 panic!("{questions:?}")
             };
@@ -25,7 +25,7 @@ fn one_side_alone_publishes_nothing() {
 #[test]
 fn published_groups_do_not_bypass_the_minimum_or_differencing_rules() {
     for published in ["groups,published", "test:groups,30,published"] {
-        let small = world(Engine::Shares, published, 4);
+        let small = setup(Engine::Shares, published, 4);
         let refused = error(&small);
         assert!(
             matches!(
@@ -47,14 +47,14 @@ fn published_groups_do_not_bypass_the_minimum_or_differencing_rules() {
             ("test:groups,30", one_regrouped),
             ("nearest:5,rate", one_regrouped),
         ] {
-            let mut world = world(Engine::Shares, earlier, 2);
-            let _ = run(&world).map(Result::unwrap);
-            let counted = world.disclosed(0);
-            for proposal in &mut world.proposals {
+            let mut setup = setup(Engine::Shares, earlier, 2);
+            let _ = run(&setup).map(Result::unwrap);
+            let counted = setup.disclosed(0);
+            for proposal in &mut setup.proposals {
                 proposal.spec.reveal = published.parse().unwrap();
             }
-            change(&mut world.proposals[0].cohort.entries);
-            let refused = error(&world);
+            change(&mut setup.proposals[0].cohort.entries);
+            let refused = error(&setup);
             assert!(
                 matches!(
                     refused,
@@ -65,7 +65,7 @@ fn published_groups_do_not_bypass_the_minimum_or_differencing_rules() {
                 ),
                 "{earlier}, then {published}: {refused}"
             );
-            assert_eq!(world.disclosed(0), counted);
+            assert_eq!(setup.disclosed(0), counted);
         }
     }
 }
