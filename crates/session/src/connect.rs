@@ -171,8 +171,8 @@ pub fn join_unless(
     peer: Fingerprint,
     timeouts: &Timeouts,
 ) -> Result<SecureChannel, SessionError> {
-    let shake = |socket| join_on(socket, identity, peer, timeouts);
-    connect_until(is_stopped, address, timeouts, &shake)
+    let handshake = |socket| join_on(socket, identity, peer, timeouts);
+    connect_until(is_stopped, address, timeouts, &handshake)
 }
 
 /// Connects to the host with a worker key.
@@ -183,12 +183,12 @@ pub(crate) fn join_with_worker_key(
     gate: &WorkerGate,
     timeouts: &Timeouts,
 ) -> Result<SecureChannel, SessionError> {
-    let shake = |socket| shake_hands(socket, Role::Join, key, gate, timeouts);
-    connect_until(is_stopped, address, timeouts, &shake)
+    let handshake = |socket| worker_handshake(socket, Role::Join, key, gate, timeouts);
+    connect_until(is_stopped, address, timeouts, &handshake)
 }
 
 /// The handshake of a worker on a connected socket.
-pub(crate) fn shake_hands(
+pub(crate) fn worker_handshake(
     socket: TcpStream,
     role: Role,
     key: &Identity,
@@ -210,7 +210,7 @@ pub(crate) fn connect_until<T>(
     is_stopped: &dyn Fn() -> bool,
     address: &str,
     timeouts: &Timeouts,
-    shake: &dyn Fn(TcpStream) -> Result<T, SessionError>,
+    handshake: &dyn Fn(TcpStream) -> Result<T, SessionError>,
 ) -> Result<T, SessionError> {
     let deadline = deadline(timeouts.connect);
     loop {
@@ -218,7 +218,7 @@ pub(crate) fn connect_until<T>(
             return Err(NetworkError::Stopped.into());
         }
         let (error, pause) = match connect_tcp(address, deadline) {
-            Ok(socket) => match shake(socket) {
+            Ok(socket) => match handshake(socket) {
                 Err(error @ SessionError::Network(NetworkError::Coordinator(_))) => {
                     (error, CONNECT_RETRY_DELAY)
                 }

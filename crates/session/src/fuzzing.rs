@@ -194,10 +194,10 @@ fn packets(mut bytes: &[u8]) -> bool {
 
 /// What a joining side says about pairs and sends again. This side has half of every other output, and has sent some.
 fn resume(count: usize, message: &[u8]) -> bool {
-    with_records(count, |agreed, cohort, books| {
+    with_records(count, |agreed, cohort, stores| {
         let halves: Vec<usize> = (0..count).step_by(2).collect();
         let sent: Vec<usize> = (0..count).step_by(3).collect();
-        let journal = &mut books.journal;
+        let journal = &mut stores.journal;
         let prepared = journal
             .keep_halves(&halves, &vec![5; halves.len()], 0)
             .and_then(|()| journal.mark_sent(&sent));
@@ -213,7 +213,7 @@ fn resume(count: usize, message: &[u8]) -> bool {
             agreement: &[0; 32],
             own: &[&cohort.entries[0].scanpath],
             peer_lengths: &vec![3; count],
-            books,
+            stores,
         };
         resend.run(&plan, script).is_ok()
     })
@@ -274,12 +274,12 @@ fn with_records(
     let Ok((mut account, _)) = opened else {
         return false;
     };
-    let mut books = RecordStores {
+    let mut stores = RecordStores {
         journal: &mut journal,
         account: &mut account,
         failure: None,
     };
-    then(&agreed, &cohort, &mut books)
+    then(&agreed, &cohort, &mut stores)
 }
 
 /// A file of records with valid checksums. All complete records are read, and nothing else.

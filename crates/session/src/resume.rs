@@ -69,7 +69,7 @@ impl Statement {
         )
     }
 
-    pub(crate) fn says(self, flag: u8) -> bool {
+    pub(crate) fn has(self, flag: u8) -> bool {
         self.0 & flag != 0
     }
 }
@@ -98,11 +98,11 @@ impl Resume {
             .collect();
         let theirs = exchange_statements(channel, role, &ours)?;
         let needs =
-            |said: Statement, role: Role| to.includes(role) && !said.says(Statement::ANSWERED);
+            |said: Statement, role: Role| to.includes(role) && !said.has(Statement::ANSWERED);
         let peer = role.other();
         let open = |&pair: &usize| needs(ours[pair], role) || needs(theirs[pair], peer);
         let both_have_halves =
-            |&pair: &usize| ours[pair].says(Statement::HALF) && theirs[pair].says(Statement::HALF);
+            |&pair: &usize| ours[pair].has(Statement::HALF) && theirs[pair].has(Statement::HALF);
         let candidates = (0..pairs).filter(open).filter(both_have_halves).collect();
         let mut fitting = same_run(channel, role, journal, candidates)?
             .into_iter()
@@ -110,24 +110,24 @@ impl Resume {
         let mut plan = Self::default();
         for pair in 0..pairs {
             let (our, their) = (ours[pair], theirs[pair]);
-            let recorded = our.says(Statement::SENT) || !halves && journal.starts(pair) > 0;
-            if to.includes(peer) && their.says(Statement::ANSWERED) && !recorded {
+            let recorded = our.has(Statement::SENT) || !halves && journal.starts(pair) > 0;
+            if to.includes(peer) && their.has(Statement::ANSWERED) && !recorded {
                 plan.unrecorded.push(pair);
             }
             let (we_need, they_need) = (needs(our, role), needs(their, peer));
             if !we_need && !they_need {
                 continue;
             }
-            let sent = our.says(Statement::SENT) || their.says(Statement::SENT);
+            let sent = our.has(Statement::SENT) || their.has(Statement::SENT);
             if fitting.next_if_eq(&pair).is_some() {
                 for (needed, sender) in [(we_need, peer), (they_need, role)] {
                     if needed {
                         plan.halves.push(sender, pair);
                     }
                 }
-            } else if they_need && to.includes(role) && our.says(Statement::ANSWERED) {
+            } else if they_need && to.includes(role) && our.has(Statement::ANSWERED) {
                 plan.answers.push(role, pair);
-            } else if we_need && to.includes(peer) && their.says(Statement::ANSWERED) {
+            } else if we_need && to.includes(peer) && their.has(Statement::ANSWERED) {
                 plan.answers.push(peer, pair);
             } else if !sent {
                 plan.compare.push(pair);

@@ -233,12 +233,12 @@ impl AgreedSession {
             cells: &agreement.cells,
             scanpaths: own.len(),
         };
-        let mut books = RecordStores {
+        let mut stores = RecordStores {
             journal: &mut agreement.journal,
             account: &mut agreement.account,
             failure: None,
         };
-        books.account.catch_up()?;
+        stores.account.catch_up()?;
         if agreement.group.is_some() {
             return Ok(());
         }
@@ -247,7 +247,7 @@ impl AgreedSession {
             agreement: &agreement.id,
             own: &own,
             peer_lengths: &peer_lengths,
-            books: &mut books,
+            stores: &mut stores,
         };
         resend.run(&agreement.resume, &mut session.channel)
     }
@@ -281,7 +281,7 @@ impl AgreedSession {
             compare,
             run: agreement.run,
             max_starts: agreement.max_starts,
-            books: Mutex::new(RecordStores {
+            stores: Mutex::new(RecordStores {
                 journal: &mut agreement.journal,
                 account: &mut agreement.account,
                 failure: None,
@@ -297,7 +297,7 @@ impl AgreedSession {
             job = job.with_key(key.share());
         }
         let answers = spec.engine.run(&job, &mut session.channel, &records);
-        let mut books = records.books();
+        let mut stores = records.stores();
         let caught = matches!(
             answers,
             Err(ProtocolError::PeerMisbehaved(
@@ -305,7 +305,7 @@ impl AgreedSession {
             ))
         );
         // A peer that was caught is banned, whatever else went wrong.
-        if let Some(failure) = books.failure.take()
+        if let Some(failure) = stores.failure.take()
             && !caught
         {
             return Err(failure);
@@ -314,7 +314,7 @@ impl AgreedSession {
             // Reported at the end of the session. Any other error ends it here.
             Err(ProtocolError::PeerMisbehaved(
                 veilpath_protocol::Misbehaviour::ResultOutOfRange,
-            )) if books.journal.has_rejected() => return Ok(()),
+            )) if stores.journal.has_rejected() => return Ok(()),
             answers => answers?,
         };
         let learns = agreement.group.is_none() && spec.reveal_to.includes(session.role);
@@ -323,7 +323,7 @@ impl AgreedSession {
         }
         for (&pair, answer) in compare.iter().zip(answers) {
             check_revealed(spec, &answer)?;
-            books.journal.store(pair, answer)?;
+            stores.journal.store(pair, answer)?;
         }
         Ok(())
     }

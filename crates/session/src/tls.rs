@@ -291,7 +291,7 @@ mod tests {
     use super::*;
 
     /// Lets two ends talk in memory until both are done or one fails.
-    fn shake(
+    fn handshake(
         client: &mut Connection,
         server: &mut Connection,
     ) -> (Result<(), Error>, Result<(), Error>) {
@@ -331,7 +331,7 @@ mod tests {
         let (a, b) = two();
         let mut client = client(&a, &PinnedKeys::new(b.fingerprint())).unwrap();
         let mut server = server(&b, &PinnedKeys::new(a.fingerprint())).unwrap();
-        let (first, second) = shake(&mut client, &mut server);
+        let (first, second) = handshake(&mut client, &mut server);
         first.unwrap();
         second.unwrap();
         for end in [&client, &server] {
@@ -351,7 +351,7 @@ mod tests {
 
         let mut caller = client(&a, &expects_other).unwrap();
         let mut waiting = server(&b, &PinnedKeys::new(a.fingerprint())).unwrap();
-        let (rejecting, rejected) = shake(&mut caller, &mut waiting);
+        let (rejecting, rejected) = handshake(&mut caller, &mut waiting);
         let error = expects_other.explain(&rejecting.unwrap_err());
         assert!(
             matches!(error, SessionError::WrongPeer { expected, found }
@@ -365,7 +365,7 @@ mod tests {
         let pinned = PinnedKeys::new(b.fingerprint());
         let mut caller = client(&a, &pinned).unwrap();
         let mut waiting = server(&b, &expects_other).unwrap();
-        let (rejected, rejecting) = shake(&mut caller, &mut waiting);
+        let (rejected, rejecting) = handshake(&mut caller, &mut waiting);
         let error = expects_other.explain(&rejecting.unwrap_err());
         assert!(matches!(error, SessionError::WrongPeer { found, .. }
             if found == a.fingerprint()));
@@ -428,7 +428,7 @@ mod tests {
             .unwrap()
             .into();
         let mut server = server(&b, &PinnedKeys::new(a.fingerprint())).unwrap();
-        let (_, rejecting) = shake(&mut client, &mut server);
+        let (_, rejecting) = handshake(&mut client, &mut server);
         assert!(rejecting.is_err());
     }
 }

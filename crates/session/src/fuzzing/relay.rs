@@ -35,15 +35,15 @@ pub fn relay(mut bytes: &[u8]) -> usize {
             count => clients[usize::from(*index) % count],
         };
         match step % 8 {
-            0 => clients.push(relay.arrive(origin(*index), now)),
-            1 => relay.gone(client, now),
+            0 => clients.push(relay.add_client(origin(*index), now)),
+            1 => relay.client_closed(client, now),
             2 => {
                 now += Duration::from_millis(u64::from(*index) * 100);
                 relay.tick(now);
             }
             3 => {
                 if let Some(host) = connected.pop() {
-                    relay.ended(host);
+                    relay.pair_closed(host);
                 }
             }
             4 => relay.receive(client, &[1], now),

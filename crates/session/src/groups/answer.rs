@@ -67,7 +67,7 @@ impl AgreedSession {
                 let own = crate::run::scanpaths(&proposal.cohort);
                 let job = Job::new(&proposal.spec, role, &own, lengths.len(), &agreement.pairs)?
                     .with_peer_lengths(&lengths)?;
-                let halves = (0..pairs).map(|pair| match agreed.says_something(pair) {
+                let halves = (0..pairs).map(|pair| match agreed.is_informative(pair) {
                     false => Ok(0),
                     true => match opening.journal.half(pair) {
                         Some(half) => Ok(half.half),

@@ -127,9 +127,9 @@ pub fn join_at_relay(
         token: Token::new(&peer, &identity.fingerprint()),
         sender: None,
     };
-    let shake = |socket| join_on(socket, identity, peer, timeouts);
+    let handshake = |socket| join_on(socket, identity, peer, timeouts);
     let greeting = || Ok(greeting.encode().to_vec());
-    meet(is_stopped, (address, false), &greeting, timeouts, &shake)
+    meet(is_stopped, (address, false), &greeting, timeouts, &handshake)
 }
 
 /// Meets the other side at a relay or, if that is true, at a gateway, and shakes hands. Each attempt has a greeting of its own.
@@ -138,7 +138,7 @@ pub(crate) fn meet(
     (address, is_gateway): (&str, bool),
     greeting: &dyn Fn() -> Result<Vec<u8>, SessionError>,
     timeouts: &Timeouts,
-    shake: &dyn Fn(TcpStream) -> Result<SecureChannel, SessionError>,
+    handshake: &dyn Fn(TcpStream) -> Result<SecureChannel, SessionError>,
 ) -> Result<SecureChannel, SessionError> {
     let deadline = deadline(timeouts.connect);
     let may_wait = || Instant::now() < deadline && !is_stopped();
@@ -151,7 +151,7 @@ pub(crate) fn meet(
         let (error, pause) = match met {
             Ok(None) if is_stopped() => return Err(NetworkError::Stopped.into()),
             Ok(None) => return Err(NetworkError::NoPeer(timeouts.connect).into()),
-            Ok(Some(socket)) => match shake(socket) {
+            Ok(Some(socket)) => match handshake(socket) {
                 Ok(channel) => return Ok(channel),
                 Err(error) => (error, RETRY_DELAY),
             },

@@ -132,7 +132,7 @@ pub(crate) enum BadGreeting {
 }
 
 /// What clients greet with.
-pub(crate) trait GreetingForm: Send + std::fmt::Debug {
+pub(crate) trait GreetingFormat: Send + std::fmt::Debug {
     /// The greeting in these bytes, once there are enough of them; they get no longer after that.
     fn read(&mut self, bytes: &[u8]) -> Option<Result<Greeting, BadGreeting>>;
 
@@ -144,9 +144,9 @@ pub(crate) trait GreetingForm: Send + std::fmt::Debug {
 
 /// The greeting of a relay.
 #[derive(Debug)]
-struct PlainGreeting;
+struct RelayGreeting;
 
-impl GreetingForm for PlainGreeting {
+impl GreetingFormat for RelayGreeting {
     fn read(&mut self, bytes: &[u8]) -> Option<Result<Greeting, BadGreeting>> {
         bytes.try_into().ok().map(Greeting::decode)
     }

@@ -12,7 +12,7 @@
 //! meet, one address takes part in at most half of them. Where greetings prove who sends them, the same holds for a sender,
 //! which has a limited number of places, and waits once with each token.
 
-use super::{BadGreeting, Greeting, GreetingForm, PONG, Reply, Sender, Token};
+use super::{BadGreeting, Greeting, GreetingFormat, PONG, Reply, Sender, Token};
 use crate::throttle::Origin;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -31,7 +31,7 @@ const PING_INTERVAL: Duration = Duration::from_secs(15);
 const PONG_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A client that answered this long ago need not be asked again before it is connected.
-const FRESH: Duration = Duration::from_millis(500);
+const MAX_PONG_AGE: Duration = Duration::from_millis(500);
 
 /// The limits of a relay.
 #[derive(Clone, Debug)]
@@ -78,7 +78,7 @@ struct WaitingClient {
     greeting: Greeting,
     /// When it was asked whether it is there, if it has not answered.
     pinged: Option<Instant>,
-    heard: Instant,
+    last_active: Instant,
     partner: Option<u64>,
 }
 
@@ -93,7 +93,7 @@ struct Party {
 #[derive(Debug)]
 pub(crate) struct Rendezvous {
     limits: RendezvousLimits,
-    form: Box<dyn GreetingForm>,
+    format: Box<dyn GreetingFormat>,
     clients: BTreeMap<u64, Client>,
     next_id: u64,
     /// The clients that are connected, by the number of the one that hosts.
@@ -105,14 +105,14 @@ impl Rendezvous {
     /// For clients of a relay.
     #[cfg(any(test, feature = "fuzzing"))]
     pub(crate) fn new(limits: RendezvousLimits) -> Self {
-        Self::with_form(limits, Box::new(super::PlainGreeting))
+        Self::with_format(limits, Box::new(super::RelayGreeting))
     }
 
-    /// For clients with greetings of this form.
-    pub(crate) fn with_form(limits: RendezvousLimits, form: Box<dyn GreetingForm>) -> Self {
+    /// For clients with greetings in this format.
+    pub(crate) fn with_format(limits: RendezvousLimits, format: Box<dyn GreetingFormat>) -> Self {
         Self {
             limits,
-            form,
+            format,
             clients: BTreeMap::new(),
             next_id: 0,
             connected: BTreeMap::new(),
@@ -121,7 +121,7 @@ impl Rendezvous {
     }
 
     /// A client has connected; returns its number.
-    pub(crate) fn arrive(&mut self, from: Origin, now: Instant) -> u64 {
+    pub(crate) fn add_client(&mut self, from: Origin, now: Instant) -> u64 {
         self.make_room(false, MAX_GREETINGS, now);
         let id = self.next_id;
         self.next_id += 1;
@@ -140,7 +140,7 @@ impl Rendezvous {
             match &mut client.state {
                 ClientState::Greeting(bytes) => {
                     bytes.push(byte);
-                    if let Some(greeting) = self.form.read(bytes) {
+                    if let Some(greeting) = self.format.read(bytes) {
                         self.greeted(id, greeting, now);
                     }
                 }
@@ -150,7 +150,7 @@ impl Rendezvous {
                         return;
                     }
                     waiting.pinged = None;
-                    waiting.heard = now;
+                    waiting.last_active = now;
                     match waiting.partner {
                         Some(partner) => self.connect_if_ready(id, partner),
                         None => self.find_partner(id, now),
@@ -161,12 +161,12 @@ impl Rendezvous {
     }
 
     /// A client has closed its connection, or it has failed.
-    pub(crate) fn gone(&mut self, id: u64, now: Instant) {
+    pub(crate) fn client_closed(&mut self, id: u64, now: Instant) {
         self.remove(id, now);
     }
 
     /// The connection with this client as host has ended.
-    pub(crate) fn ended(&mut self, host: u64) {
+    pub(crate) fn pair_closed(&mut self, host: u64) {
         self.connected.remove(&host);
     }
 
@@ -179,7 +179,7 @@ impl Rendezvous {
                 ClientState::Greeting(..) => {}
                 ClientState::Waiting(waiting) => match waiting.pinged {
                     Some(since) if since + PONG_TIMEOUT < now => late.push(id),
-                    None if waiting.heard + PING_INTERVAL < now => to_ping.push(id),
+                    None if waiting.last_active + PING_INTERVAL < now => to_ping.push(id),
                     _ => {}
                 },
             }
@@ -234,7 +234,7 @@ impl Rendezvous {
             client.state = ClientState::Waiting(WaitingClient {
                 greeting,
                 pinged: None,
-                heard: now,
+                last_active: now,
                 partner: None,
             });
             self.ping(id, now);
@@ -267,7 +267,7 @@ impl Rendezvous {
             let mut is_fresh = false;
             if let Some(waiting) = self.waiting(client) {
                 waiting.partner = Some(other);
-                is_fresh = waiting.heard + FRESH >= now;
+                is_fresh = waiting.last_active + MAX_PONG_AGE >= now;
             }
             // It may have gone without closing its connection.
             if !is_fresh {
@@ -325,7 +325,7 @@ impl Rendezvous {
     /// Whether these two clients cannot be connected now.
     fn is_full(&self, parties: [Party; 2]) -> bool {
         let all = self.limits.connections;
-        let is_open = self.limits.allowed.is_none() && !self.form.authenticates();
+        let is_open = self.limits.allowed.is_none() && !self.format.authenticates();
         let most = if is_open { all.div_ceil(2) } else { all };
         let taken = |is_same: &dyn Fn(&Party) -> bool| {
             let both = self.connected.values();

@@ -2,7 +2,7 @@
 
 use super::copy::{ClientPair, CopyLimits};
 use super::rendezvous::MAX_GREETINGS;
-use super::{Action, GreetingForm, PlainGreeting, Rendezvous, RendezvousLimits, Reply, Token};
+use super::{Action, GreetingFormat, RelayGreeting, Rendezvous, RendezvousLimits, Reply, Token};
 use crate::connection::is_timeout;
 use crate::process::OpenFiles;
 use crate::throttle::{Origin, Throttle};
@@ -135,7 +135,7 @@ struct Client {
 impl Relay {
     /// Listens; port 0 lets the system choose one.
     pub fn bind(address: &str, options: &RelayOptions) -> Result<Self, SessionError> {
-        Self::with_form(address, options, Box::new(PlainGreeting))
+        Self::with_format(address, options, Box::new(RelayGreeting))
     }
 
     /// Listens for the workers of an agreement on tiles, and connects those that have the same tile.
@@ -144,13 +144,13 @@ impl Relay {
         plan: &AgreedPlan,
         options: &RelayOptions,
     ) -> Result<Self, SessionError> {
-        Self::with_form(address, options, Box::new(WorkerGreetings::of(plan)))
+        Self::with_format(address, options, Box::new(WorkerGreetings::of(plan)))
     }
 
-    fn with_form(
+    fn with_format(
         address: &str,
         options: &RelayOptions,
-        form: Box<dyn GreetingForm>,
+        form: Box<dyn GreetingFormat>,
     ) -> Result<Self, SessionError> {
         let now = Instant::now();
         let allowed = options.allowed.as_ref().map(|all| {
@@ -167,7 +167,7 @@ impl Relay {
                 total: options.total,
             },
             throttle: Throttle::new(now),
-            rendezvous: Rendezvous::with_form(
+            rendezvous: Rendezvous::with_format(
                 RendezvousLimits {
                     waiting: options.waiting,
                     connections: options.connections,
@@ -216,7 +216,7 @@ impl Relay {
                         continue;
                     }
                     let _ = socket.set_nodelay(true);
-                    let id = self.rendezvous.arrive(from, now);
+                    let id = self.rendezvous.add_client(from, now);
                     let next_read = now;
                     self.clients.insert(id, Client { socket, next_read });
                 }
@@ -247,7 +247,7 @@ impl Relay {
         }
         for id in gone {
             self.clients.remove(&id);
-            self.rendezvous.gone(id, now);
+            self.rendezvous.client_closed(id, now);
         }
         busy
     }
@@ -278,7 +278,7 @@ impl Relay {
     fn connect(&mut self, host: u64, join: u64, on_event: &mut dyn FnMut(RelayEvent)) {
         let sockets = (self.clients.remove(&host), self.clients.remove(&join));
         let (Some(first), Some(second)) = sockets else {
-            return self.rendezvous.ended(host);
+            return self.rendezvous.pair_closed(host);
         };
         // Without threads both connections close, and both sides come again.
         match ClientPair::start([first.socket, second.socket], self.limits) {
@@ -292,7 +292,7 @@ impl Relay {
                 });
                 on_event(RelayEvent::Connected { number });
             }
-            Err(_) => self.rendezvous.ended(host),
+            Err(_) => self.rendezvous.pair_closed(host),
         }
     }
 
@@ -302,7 +302,7 @@ impl Relay {
             if !connection.copying.has_ended() {
                 return true;
             }
-            rendezvous.ended(connection.host);
+            rendezvous.pair_closed(connection.host);
             let (bytes, time) = connection.copying.totals();
             let number = connection.number;
             on_event(RelayEvent::Ended {

@@ -53,7 +53,7 @@ fn enter_from(
     from: Origin,
     now: Instant,
 ) -> u64 {
-    let id = rendezvous.arrive(from, now);
+    let id = rendezvous.add_client(from, now);
     rendezvous.receive(id, &greeting(role, number), now);
     let actions = rendezvous.actions();
     assert_eq!(actions.last(), Some(&Action::Send(id, Reply::Ping)));
@@ -162,14 +162,14 @@ fn refused_clients_are_told_why() {
         allowed: Some([token(1)].into()),
         ..limits(8, 1)
     });
-    let uninvited = rendezvous.arrive(from(2), now);
+    let uninvited = rendezvous.add_client(from(2), now);
     rendezvous.receive(uninvited, &greeting(Role::Host, 2), now);
     let refused = [
         Action::Send(uninvited, Reply::Refused),
         Action::Close(uninvited),
     ];
     assert_eq!(rendezvous.actions(), refused);
-    let old = rendezvous.arrive(from(2), now);
+    let old = rendezvous.add_client(from(2), now);
     let mut bytes = greeting(Role::Host, 1);
     bytes[MAGIC.len() - 1] += 1;
     rendezvous.receive(old, &bytes, now);
@@ -186,7 +186,7 @@ fn refused_clients_are_told_why() {
         let full = |it: &Action| matches!(it, Action::Send(_, Reply::Full));
         assert_eq!(actions.iter().any(full), !is_free, "{actions:?}");
     }
-    rendezvous.ended(hosts[0]);
+    rendezvous.pair_closed(hosts[0]);
     enter(&mut rendezvous, Role::Host, 1, now, true);
     enter(&mut rendezvous, Role::Join, 1, now, true);
     let last = rendezvous.actions().pop();
@@ -200,7 +200,7 @@ fn a_flood_evicts_only_its_own_clients() {
     let mut rendezvous = Rendezvous::new(limits(8, 8));
     let host = enter(&mut rendezvous, Role::Host, 1, now, true);
     for _ in 0..1000 {
-        rendezvous.arrive(from(9), now);
+        rendezvous.add_client(from(9), now);
         enter(&mut rendezvous, Role::Host, 9, now, true);
         assert!(rendezvous.len() <= 64 + 8);
     }
@@ -312,7 +312,7 @@ proptest! {
         for deed in deeds {
             let id = |index: usize| ids.get(index).copied().unwrap_or(u64::MAX);
             match deed {
-                ClientAction::Arrive(address) => ids.push(rendezvous.arrive(from(address), now)),
+                ClientAction::Arrive(address) => ids.push(rendezvous.add_client(from(address), now)),
                 ClientAction::Greet(index, host, number) => {
                     let role = if host { Role::Host } else { Role::Join };
                     // A second greeting is closed as misbehaviour; it must not change the first.
@@ -328,14 +328,14 @@ proptest! {
                     greetings.entry(id(index)).or_insert((Role::Host, u8::MAX));
                     rendezvous.receive(id(index), &bytes, now);
                 }
-                ClientAction::Leave(index) => rendezvous.gone(id(index), now),
+                ClientAction::Leave(index) => rendezvous.client_closed(id(index), now),
                 ClientAction::Pass(milliseconds) => {
                     now += Duration::from_millis(milliseconds.into());
                     rendezvous.tick(now);
                 }
                 ClientAction::End => {
                     if let Some(host) = connected.pop() {
-                        rendezvous.ended(host);
+                        rendezvous.pair_closed(host);
                     }
                 }
             }

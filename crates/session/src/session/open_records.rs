@@ -81,11 +81,11 @@ pub(crate) fn all_comparisons(
     [host, join]: [&Roster; 2],
 ) -> Vec<u64> {
     let is_learned = !spec.engine.has_halves() || spec.reveal_to.includes(role.other());
-    let says_something = |roster: &Roster, index| {
+    let is_informative = |roster: &Roster, index| {
         is_learned && (roster.length(index) > 0 || spec.metric.adds_durations())
     };
-    let sides: [&dyn Fn(usize) -> bool; 2] = [&|index| says_something(host, index), &|index| {
-        says_something(join, index)
+    let sides: [&dyn Fn(usize) -> bool; 2] = [&|index| is_informative(host, index), &|index| {
+        is_informative(join, index)
     }];
     let [of_host, of_join] = plan.comparisons([host.len(), join.len()], sides);
     match role {

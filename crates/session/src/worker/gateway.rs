@@ -23,7 +23,7 @@ use super::plan::AgreedPlan;
 use crate::digests::nonce;
 use crate::error::InternalError;
 use crate::identity::{PublicKey, hex};
-use crate::relay::{BadGreeting, Greeting, GreetingForm, Sender, Token};
+use crate::relay::{BadGreeting, Greeting, GreetingFormat, Sender, Token};
 use crate::{Fingerprint, Identity, SessionError, date};
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
@@ -163,7 +163,7 @@ impl WorkerGreetings {
     }
 }
 
-impl GreetingForm for WorkerGreetings {
+impl GreetingFormat for WorkerGreetings {
     fn authenticates(&self) -> bool {
         true
     }

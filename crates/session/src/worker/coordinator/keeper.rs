@@ -89,12 +89,12 @@ impl<'a> TileKeeper<'a> {
             max_records: self.max_records,
             parts: &mut self.parts,
         };
-        let mut books = RecordStores {
+        let mut stores = RecordStores {
             journal: &mut self.records.journal,
             account: &mut self.records.account,
             failure: None,
         };
-        let stored = rules.store(&mut books, bytes);
+        let stored = rules.store(&mut stores, bytes);
         if matches!(
             stored,
             Err(SessionError::Limit(

@@ -215,7 +215,7 @@ fn a_spoiled_tile_needs_a_new_agreement() {
 /// Signatures of the same text are the same: a worker that is dropped comes back within the same second.
 #[test]
 fn a_worker_can_reconnect_to_the_gateway_at_once() {
-    use crate::relay::GreetingForm;
+    use crate::relay::GreetingFormat;
     let setup = Setup::new(Engine::Garbled);
     let order = setup.order(0, "1-3");
     let mut form = WorkerGreetings::of(&order.plan);

@@ -112,14 +112,14 @@ fn one_key_cannot_take_all_places_of_a_gateway() {
         allowed: None,
     };
     let form = Box::new(WorkerGreetings::of(&setup.plan(0)));
-    let mut places = Rendezvous::with_form(limits, form);
+    let mut places = Rendezvous::with_format(limits, form);
     let now = std::time::Instant::now();
     let mut number = 0;
     let mut enter = |places: &mut Rendezvous, order: &WorkOrder, index| {
         number += 1;
         // From addresses of all kinds.
         let from = Origin::of(std::net::Ipv4Addr::new(192, 0, number, 1).into());
-        let id = places.arrive(from, now);
+        let id = places.add_client(from, now);
         let (key, certificate, plan) = (&order.key, &order.certificate, &order.plan);
         let greeting =
             crate::worker::gateway::greeting(key, certificate, plan, tile(index)).unwrap();
@@ -168,7 +168,7 @@ fn one_key_cannot_take_all_places_of_a_gateway() {
 
 #[test]
 fn a_greeting_is_accepted_once_and_anything_else_is_rejected() {
-    use crate::relay::{BadGreeting, GreetingForm};
+    use crate::relay::{BadGreeting, GreetingFormat};
     let setup = Setup::new(Engine::Garbled);
     let order = setup.order(0, "1-3");
     let greeting =
