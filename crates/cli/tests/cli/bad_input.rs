@@ -307,7 +307,7 @@ fn dropped_rows_are_reported() {
         "g.csv",
         "participant,stimulus,x,y,duration\np,s,10,10,200\np,s,NaN,10,200\np,s,10,10,-5\np,s,500,10,200\n",
     );
-    let ran = folder.run(&[
+    let output = folder.run(&[
         "encode",
         "g.csv",
         "--screen",
@@ -315,7 +315,7 @@ fn dropped_rows_are_reported() {
         "--summary",
         "json",
     ]);
-    let summary: serde_json::Value = serde_json::from_str(ran.stderr.trim()).unwrap();
+    let summary: serde_json::Value = serde_json::from_str(output.stderr.trim()).unwrap();
     assert_eq!(summary["rows_read"], 4);
     assert_eq!(summary["rows_used"], 1);
     assert_eq!(summary["dropped"]["lost"], 1);
@@ -323,7 +323,11 @@ fn dropped_rows_are_reported() {
     assert_eq!(summary["dropped"]["outside"], 1);
     assert_eq!(summary["scanpaths"], 1);
     assert_eq!(summary["mean_length"], 1.0);
-    assert!(ran.ok().ends_with("participant,stimulus,scanpath\np,s,A\n"));
+    assert!(
+        output
+            .ok()
+            .ends_with("participant,stimulus,scanpath\np,s,A\n")
+    );
 }
 
 #[test]

@@ -36,8 +36,8 @@ fn kill_after(mut child: Child, file: &Path, lines: usize) -> (Vec<String>, Stri
         if whole.len() >= lines {
             break whole;
         }
-        let ended = child.try_wait().unwrap();
-        assert!(ended.is_none(), "it ended before it could be killed");
+        let result = child.try_wait().unwrap();
+        assert!(result.is_none(), "it ended before it could be killed");
         if Instant::now() > deadline {
             let _ = child.kill();
             panic!("only {} lines in time", whole.len());

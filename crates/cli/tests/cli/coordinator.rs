@@ -170,8 +170,8 @@ fn killed_workers_coordinators_and_gateways_lose_nothing() {
         drop(workers);
         let workers = [Side::Host, Side::Join].map(|side| both.worker(side, tile, 2));
         for worker in workers {
-            let ended = worker.end();
-            assert_eq!(ended.code, 0, "{moment}, {victim:?}: {}", ended.stderr);
+            let result = worker.end();
+            assert_eq!(result.code, 0, "{moment}, {victim:?}: {}", result.stderr);
         }
     }
     let folder = &both.pair.folder;

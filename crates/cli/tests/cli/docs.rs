@@ -30,8 +30,8 @@ fn every_command_in_the_documents_prints_what_they_show() {
             .iter()
             .map(|document| scope.spawn(move || run(document)))
             .collect();
-        let ended = threads.into_iter().map(|thread| thread.join().unwrap());
-        ended.flatten().collect()
+        let result = threads.into_iter().map(|thread| thread.join().unwrap());
+        result.flatten().collect()
     });
     assert!(problems.is_empty(), "{}", problems.join("\n"));
     let commands: usize = documents.iter().map(|(_, steps)| steps.len()).sum();

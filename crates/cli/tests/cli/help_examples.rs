@@ -137,7 +137,7 @@ const LONG: [&str; 5] = [
 #[test]
 fn every_example_runs() {
     let folder = prepared();
-    let mut ran = 0;
+    let mut examples_run = 0;
     for command in COMMANDS {
         // These run below.
         let elsewhere = ["host", "join", "relay", "ui"].contains(&command);
@@ -146,10 +146,10 @@ fn every_example_runs() {
         }
         for line in examples(&folder, command) {
             run(&folder, &line);
-            ran += 1;
+            examples_run += 1;
         }
     }
-    assert!(ran > 20, "{ran}");
+    assert!(examples_run > 20, "{examples_run}");
 }
 
 /// Without an agreement they fail, but not because of their options. `coordinator.rs` runs these commands.

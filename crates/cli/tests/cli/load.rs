@@ -280,11 +280,11 @@ fn ten_peers_with_a_hundred_comparisons_each_are_served() {
         let ends: Vec<_> = joins.into_iter().map(Running::end).collect();
         let took = start.elapsed();
         host.end().ok();
-        estimated(ends.iter().map(|ran| ran.stderr.as_str()));
-        for (index, ran) in ends.into_iter().enumerate() {
+        estimated(ends.iter().map(|output| output.stderr.as_str()));
+        for (index, output) in ends.into_iter().enumerate() {
             let expected = setup.expected(index);
             assert_eq!(expected.lines().count(), 101);
-            assert_eq!(ran.ok(), expected);
+            assert_eq!(output.ok(), expected);
             let file = setup.folder.read(&format!("results/p{index}.csv"));
             assert_eq!(file, expected);
         }

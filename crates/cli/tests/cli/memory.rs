@@ -40,10 +40,10 @@ fn run(engine: &str, cohorts: [String; 2], host: &[&str]) -> ([RunOutput; 2], f6
     let watcher = Watcher::start(host.child.id());
     let address = host.address.clone().unwrap();
     let join = pair.join(&address, &[&both[..], &["--memory", "100000"]].concat());
-    let ran = [host.end(), join.end()];
+    let output = [host.end(), join.end()];
     let peak = watcher.end().unwrap().peak_memory;
     eprintln!("{engine}: {peak:.0} MB");
-    (ran, peak)
+    (output, peak)
 }
 
 #[test]

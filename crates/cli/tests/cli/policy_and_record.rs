@@ -52,9 +52,9 @@ fn a_plan_beyond_the_policy_is_refused_before_anything_is_sent() {
         let session = format!("--peer {fingerprint} --cohort b.csv --policy {path}{flags}");
         let check = format!("policy check --peer {fingerprint} --policy {path}{flags}");
         let [join, check] = [format!("join 127.0.0.1:1 {session}"), check].map(|call| {
-            let ran = alone(&pair, Side::Join, &call);
-            assert!(!ran.stderr.contains("connecting"), "{}", ran.stderr);
-            ran.refused()
+            let output = alone(&pair, Side::Join, &call);
+            assert!(!output.stderr.contains("connecting"), "{}", output.stderr);
+            output.refused()
         });
         assert!(
             join.contains(line) && check.contains(line),
@@ -66,9 +66,9 @@ fn a_plan_beyond_the_policy_is_refused_before_anything_is_sent() {
     let host = format!(
         "host --listen 127.0.0.1:0 --peer {fingerprint} --cohort a.csv --policy {path} --sessions 2 -o results"
     );
-    let ran = alone(&pair, Side::Host, &host);
-    assert!(!ran.stderr.contains("listening"), "{}", ran.stderr);
-    assert!(ran.refused().contains("line 3, answers"));
+    let output = alone(&pair, Side::Host, &host);
+    assert!(!output.stderr.contains("listening"), "{}", output.stderr);
+    assert!(output.refused().contains("line 3, answers"));
 }
 
 /// The number of comparisons is known once the rosters are; the policy in the state directory applies without a
@@ -122,8 +122,8 @@ fn a_new_policy_is_read_and_not_overwritten() {
 #[test]
 fn the_record_shows_what_was_disclosed_and_every_change() {
     let pair = Pair::with_cohorts();
-    for ran in pair.run(&["--engine", "garbled"], &[], &[]) {
-        ran.ok();
+    for output in pair.run(&["--engine", "garbled"], &[], &[]) {
+        output.ok();
     }
     let records = [Side::Host, Side::Join].map(|side| {
         let list = alone(&pair, side, "record").ok();
@@ -151,8 +151,8 @@ fn the_record_shows_what_was_disclosed_and_every_change() {
     });
     // The same comparison again: nothing new is disclosed, and nothing is signed again.
     let before = std::fs::read_to_string(&records[0]).unwrap();
-    for ran in pair.run(&["--engine", "garbled"], &[], &[]) {
-        ran.ok();
+    for output in pair.run(&["--engine", "garbled"], &[], &[]) {
+        output.ok();
     }
     assert_eq!(std::fs::read_to_string(&records[0]).unwrap(), before);
     let [ours, theirs] = records.each_ref().map(|path| path.display().to_string());

@@ -50,11 +50,11 @@ fn results_equal_those_of_compare_and_the_relay_sees_no_fingerprint() {
     let (mut relay, address) = relay(&pair, "127.0.0.1:0", &[]);
     let compare = ["compare", "a.csv", "b.csv", "--format", "csv"];
     let expected = pair.folder.run(&compare).ok();
-    for ran in both(&pair, &address, &WORK).map(Running::end) {
-        assert_eq!(ran.ok(), expected);
+    for output in both(&pair, &address, &WORK).map(Running::end) {
+        assert_eq!(output.ok(), expected);
     }
-    let ended = relay.wait_for_line("session 1: ended after ");
-    assert!(ended.contains("B"), "{ended}");
+    let line = relay.wait_for_line("session 1: ended after ");
+    assert!(line.contains("B"), "{result}");
     relay.kill();
     let log = relay.end().stderr;
     for side in [Side::Host, Side::Join] {
@@ -140,9 +140,9 @@ fn sessions_survive_a_crash_of_the_relay() {
     std::thread::sleep(Duration::from_millis(100));
     first.kill();
     let start = Instant::now();
-    for ran in [host.end(), join.end()] {
+    for output in [host.end(), join.end()] {
         // Either side may have finished before.
-        assert!([0, 4].contains(&ran.code), "{}", ran.stderr);
+        assert!([0, 4].contains(&output.code), "{}", output.stderr);
     }
     assert!(start.elapsed() < Duration::from_secs(20));
     // A host that waits finds the relay again when it comes back.
@@ -154,14 +154,14 @@ fn sessions_survive_a_crash_of_the_relay() {
     second.end();
     let (_third, _) = relay(&pair, &address, &[]);
     let join = self::start(&pair, Side::Join, &address, &arguments);
-    for ran in [host.end(), join.end()] {
+    for output in [host.end(), join.end()] {
         // Counted once, although the relay died in between.
         assert!(
-            ran.stderr.contains("\"comparisons_per_scanpath\":12"),
+            output.stderr.contains("\"comparisons_per_scanpath\":12"),
             "{}",
-            ran.stderr
+            output.stderr
         );
-        assert_eq!(ran.ok(), expected);
+        assert_eq!(output.ok(), expected);
     }
 }
 
@@ -171,23 +171,27 @@ fn refusals_and_wrong_addresses_are_explained() {
     let nobody = Identity::ephemeral().unwrap().fingerprint();
     pair.folder.file("others.txt", format!("{nobody}\n"));
     let (_relay, address) = relay(&pair, "127.0.0.1:0", &["--allow", "others.txt"]);
-    for ran in both(&pair, &address, &[]).map(Running::end) {
-        assert_eq!(ran.code, 4, "{}", ran.stderr);
-        assert!(ran.stderr.contains("--allow"), "{}", ran.stderr);
+    for output in both(&pair, &address, &[]).map(Running::end) {
+        assert_eq!(output.code, 4, "{}", output.stderr);
+        assert!(output.stderr.contains("--allow"), "{}", output.stderr);
     }
     // A host instead of a relay.
     let host = pair.host(&[]);
     let wrong = host.address.clone().unwrap();
-    let ran = start(&pair, Side::Join, &wrong, &[]).end();
-    assert_eq!(ran.code, 4, "{}", ran.stderr);
-    assert!(ran.stderr.contains("veilpath relay"), "{}", ran.stderr);
+    let output = start(&pair, Side::Join, &wrong, &[]).end();
+    assert_eq!(output.code, 4, "{}", output.stderr);
+    assert!(
+        output.stderr.contains("veilpath relay"),
+        "{}",
+        output.stderr
+    );
     for call in [
         &["join", "--cohort", "b.csv", "--peer", &nobody.to_string()][..],
         &["host", "--cohort", "a.csv", "--peer", &nobody.to_string()],
     ] {
-        let ran = pair.folder.run(call);
-        assert_eq!(ran.code, 2, "{}", ran.stderr);
-        assert!(ran.stderr.contains("--relay"), "{}", ran.stderr);
+        let output = pair.folder.run(call);
+        assert_eq!(output.code, 2, "{}", output.stderr);
+        assert!(output.stderr.contains("--relay"), "{}", output.stderr);
     }
 }
 

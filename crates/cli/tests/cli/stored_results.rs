@@ -57,8 +57,8 @@ fn results_are_written_again_without_the_peer() {
 fn results_of_an_interrupted_session_are_marked_in_every_format() {
     const RECORD: u64 = 32;
     let pair = Pair::with_cohorts();
-    for ran in pair.run(&[], &[], &[]) {
-        ran.ok();
+    for output in pair.run(&[], &[], &[]) {
+        output.ok();
     }
     let path = only_file(&pair, "host/journals", "journal");
     let journal = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
@@ -94,8 +94,8 @@ fn results_of_an_interrupted_session_are_marked_in_every_format() {
 #[test]
 fn a_ban_holds_until_this_sides_user_lifts_it() {
     let pair = Pair::with_cohorts();
-    for ran in pair.run(&[], &[], &[]) {
-        ran.ok();
+    for output in pair.run(&[], &[], &[]) {
+        output.ok();
     }
     let peer = pair.fingerprint(Side::Join);
     let list = alone(&pair, Side::Host, "peers").ok();
@@ -133,8 +133,8 @@ fn a_ban_holds_until_this_sides_user_lifts_it() {
     let lifted = alone(&pair, Side::Host, &format!("peers unban {peer} --yes"));
     assert!(lifted.stderr.contains("known pair"), "{}", lifted.stderr);
     lifted.ok();
-    for ran in pair.run(&[], &[], &[]) {
-        ran.ok();
+    for output in pair.run(&[], &[], &[]) {
+        output.ok();
     }
 }
 
@@ -142,8 +142,8 @@ fn a_ban_holds_until_this_sides_user_lifts_it() {
 #[test]
 fn damaged_files_are_reported_alongside_the_list() {
     let pair = Pair::with_cohorts();
-    for ran in pair.run(&[], &[], &[]) {
-        ran.ok();
+    for output in pair.run(&[], &[], &[]) {
+        output.ok();
     }
     let (peer, other) = (pair.fingerprint(Side::Join), "1".repeat(64));
     let folder = pair.folder.path().join("host");
@@ -153,10 +153,10 @@ fn damaged_files_are_reported_alongside_the_list() {
         ("peers", peer.as_str()),
         ("results", ",plain,levenshtein,score,32,32,complete"),
     ] {
-        let ran = alone(&pair, Side::Host, call);
-        assert_eq!(ran.code, 2, "{}", ran.stderr);
-        assert!(ran.stdout.contains(listed), "{}", ran.stdout);
-        assert!(ran.stderr.contains(&other), "{}", ran.stderr);
+        let output = alone(&pair, Side::Host, call);
+        assert_eq!(output.code, 2, "{}", output.stderr);
+        assert!(output.stdout.contains(listed), "{}", output.stdout);
+        assert!(output.stderr.contains(&other), "{}", output.stderr);
     }
 }
 
@@ -165,8 +165,8 @@ fn damaged_files_are_reported_alongside_the_list() {
 fn results_for_the_other_side_do_not_replace_a_file() {
     let pair = Pair::with_cohorts();
     let both = ["-o", "scores.csv"];
-    for ran in pair.run(&[], &["-o", "host.csv"], &both) {
-        ran.ok();
+    for output in pair.run(&[], &["-o", "host.csv"], &both) {
+        output.ok();
     }
     let before = pair.folder.read("scores.csv");
     let threshold = ["--reveal", "threshold:3", "--reveal-to", "host"];
@@ -193,26 +193,26 @@ fn an_estimate_says_that_the_limit_forbids_the_plan() {
 #[test]
 fn a_new_agreement_needs_both_sides() {
     let pair = Pair::with_cohorts();
-    for ran in pair.run(&[], &[], &[]) {
-        ran.ok();
+    for output in pair.run(&[], &[], &[]) {
+        output.ok();
     }
     for [host, join] in [[&["--fresh"][..], &[]], [&[], &["--fresh"]]] {
-        for ran in pair.run(&[], host, join) {
-            assert_eq!(ran.code, 3, "{}", ran.stderr);
+        for output in pair.run(&[], host, join) {
+            assert_eq!(output.code, 3, "{}", output.stderr);
             assert!(
-                ran.stderr.contains("both sides pass --fresh"),
+                output.stderr.contains("both sides pass --fresh"),
                 "{}",
-                ran.stderr
+                output.stderr
             );
         }
     }
-    for ran in pair.run(&["--fresh"], &[], &[]) {
+    for output in pair.run(&["--fresh"], &[], &[]) {
         assert!(
-            ran.stderr.contains("\"pairs_from_journal\":0"),
+            output.stderr.contains("\"pairs_from_journal\":0"),
             "{}",
-            ran.stderr
+            output.stderr
         );
-        ran.ok();
+        output.ok();
     }
     // Eight comparisons of four pairs each: counted again, and refused with the number that is needed.
     let limit = ["--fresh", "--limit-per-scanpath", "8"];
@@ -234,8 +234,8 @@ fn a_state_directory_that_others_may_change_is_refused() {
         let path = pair.folder.path().join(folder);
         std::fs::create_dir_all(&path).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o777)).unwrap();
-        let ran = pair.join("127.0.0.1:9", &[]).end();
-        let message = ran.refused();
+        let output = pair.join("127.0.0.1:9", &[]).end();
+        let message = output.refused();
         assert!(message.contains("chmod go-w"), "{message}");
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
     }
@@ -258,8 +258,8 @@ fn sessions_disable_core_dumps() {
 fn files_of_killed_runs_are_removed_at_the_next_start() {
     let pair = Pair::with_cohorts();
     let folder = pair.folder.path();
-    for ran in pair.run(&["-o", "scores.csv"], &["--estimate"], &["--estimate"]) {
-        ran.ok();
+    for output in pair.run(&["-o", "scores.csv"], &["--estimate"], &["--estimate"]) {
+        output.ok();
     }
     let left = [
         folder.join("host/journals/0123.new"),
@@ -274,8 +274,8 @@ fn files_of_killed_runs_are_removed_at_the_next_start() {
     std::fs::rename(folder.join("host/identity.pem"), folder.join("host.pem")).unwrap();
     alone(&pair, Side::Host, "identity").ok();
     std::fs::rename(folder.join("host.pem"), folder.join("host/identity.pem")).unwrap();
-    for ran in pair.run(&[], &["-o", "host.csv"], &[]) {
-        ran.ok();
+    for output in pair.run(&[], &["-o", "host.csv"], &[]) {
+        output.ok();
     }
     for path in left {
         assert!(!path.exists(), "{}", path.display());

@@ -280,8 +280,8 @@ fn a_relay_that_corrupts_packets_causes_no_wrong_score() {
             .into_iter()
             .map(|(engine, reveal)| scope.spawn(move || corrupt_all(engine, reveal)))
             .collect();
-        let ended = plans.into_iter().map(|plan| plan.join().unwrap());
-        ended.collect()
+        let result = plans.into_iter().map(|plan| plan.join().unwrap());
+        result.collect()
     });
     let mut all = Tally::new();
     for (end, count) in tallies.into_iter().flatten() {
@@ -312,8 +312,8 @@ fn corrupt_all(engine: Engine, reveal: &str) -> Tally {
         for end in setup.relayed(Some(fault)).0 {
             let name = match end {
                 Err(_) => "error",
-                Ok(ended) => {
-                    let results = ended.outcome.results;
+                Ok(result) => {
+                    let results = result.outcome.results;
                     assert_eq!(results, setup.expected, "{fault:?}");
                     "right"
                 }

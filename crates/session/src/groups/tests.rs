@@ -92,13 +92,13 @@ fn with_sessions<T: Send>(
     let run = |channel, role, identity: &Identity, peer, number| {
         let opened = Session::open(channel, role, identity, peer, &alphabet, timeouts);
         let folder = tempfile::tempdir().unwrap();
-        let ended = side(
+        let result = side(
             role,
             opened.unwrap().0,
             &StateDir::at(folder.path()),
             number,
         );
-        (ended, folder)
+        (result, folder)
     };
     std::thread::scope(|scope| {
         let host = scope.spawn(|| {

@@ -129,7 +129,13 @@ pub fn join_at_relay(
     };
     let handshake = |socket| join_on(socket, identity, peer, timeouts);
     let greeting = || Ok(greeting.encode().to_vec());
-    meet(is_stopped, (address, false), &greeting, timeouts, &handshake)
+    meet(
+        is_stopped,
+        (address, false),
+        &greeting,
+        timeouts,
+        &handshake,
+    )
 }
 
 /// Meets the other side at a relay or, if that is true, at a gateway, and shakes hands. Each attempt has a greeting of its own.

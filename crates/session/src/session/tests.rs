@@ -172,13 +172,13 @@ fn an_engine_decision_persists_for_its_agreement() {
     }
     // The first time only the host knows, the second time both do.
     for _ in 0..2 {
-        let ended = with_open_engine(&identities, &folders, |_, agreed| {
+        let result = with_open_engine(&identities, &folders, |_, agreed| {
             let engine = agreed.summary().engine;
             assert_eq!(engine.reason, EngineReason::ChosenEarlier);
             assert_eq!(engine.tree_levels, Some(TreeLevels::Eight));
             agreed.run(&()).unwrap().outcome
         });
-        for outcome in ended {
+        for outcome in result {
             assert_eq!(outcome.spec.engine, Engine::Shares);
             assert_eq!(outcome.results.len(), 4);
         }

@@ -73,9 +73,9 @@ impl Setup {
             identities,
         };
         let plans = ["p", "q"].map(|side| proposal(side, engine));
-        for ended in setup.session(plans) {
-            let ended = ended.unwrap();
-            assert_eq!((ended.pairs, ended.outcome.results.len()), (0, 0));
+        for result in setup.session(plans) {
+            let result = result.unwrap();
+            assert_eq!((result.pairs, result.outcome.results.len()), (0, 0));
         }
         setup
     }
@@ -198,11 +198,11 @@ fn workers_compute_the_tiles_of_an_agreement_without_the_key() {
         // A tile that is computed again opens the same values, and is not counted again.
         for index in [2, 1, 3, 2] {
             let host = if index == 3 { &third } else { &orders[0] };
-            let ended = setup
+            let result = setup
                 .work([host, &orders[1]], tile(index))
                 .map(Result::unwrap);
-            for (parts, ended) in parts.iter_mut().zip(ended) {
-                parts.push(ended.outcome);
+            for (parts, result) in parts.iter_mut().zip(result) {
+                parts.push(result.outcome);
             }
         }
         let (a, b) = (cohort("p"), cohort("q"));
@@ -288,8 +288,8 @@ fn only_a_valid_key_for_the_tile_is_accepted() {
     assert_eq!(refused(taken, 1), Some(WorkerKeyProblem::OtherKey));
     // Nothing was counted for any of these.
     assert_eq!(setup.counted(), [0, 0]);
-    let ended = setup.work([&good[0], &good[1]], tile(1));
-    assert!(ended.iter().all(Result::is_ok));
+    let results = setup.work([&good[0], &good[1]], tile(1));
+    assert!(results.iter().all(Result::is_ok));
 }
 
 #[test]
@@ -318,8 +318,8 @@ fn a_worker_key_is_not_an_identity_and_cannot_sign_records() {
     assert!(order.save(&path).is_err(), "keys are not overwritten");
     let loaded = WorkOrder::load(&path).unwrap();
     assert_eq!(loaded.fingerprint(), order.fingerprint());
-    let ended = setup.work([&setup.order(0, "1"), &loaded], tile(1));
-    assert!(ended.iter().all(Result::is_ok));
+    let results = setup.work([&setup.order(0, "1"), &loaded], tile(1));
+    assert!(results.iter().all(Result::is_ok));
     for side in [0, 1] {
         let record = SignedRecord::read(&setup.state_dir(side).record(), None).unwrap();
         // The intent of the whole plan, from the control session.

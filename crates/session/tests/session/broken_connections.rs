@@ -114,8 +114,8 @@ impl Setup {
         bytes: i64,
     ) -> ([Result<CompletedSession, SessionError>; 2], i64) {
         let left = Arc::new(AtomicI64::new(bytes));
-        let ended = self.sessions(&left, |agreed| agreed.run(&()));
-        (ended, bytes - left.load(Ordering::SeqCst))
+        let result = self.sessions(&left, |agreed| agreed.run(&()));
+        (result, bytes - left.load(Ordering::SeqCst))
     }
 
     /// What both sides see before the computation starts; then they end the session.
@@ -279,12 +279,12 @@ fn paillier_is_charged_once_per_start() {
     let engine = Engine::Paillier(options);
     let total = undisturbed(&Setup::new(engine, COUNT, 6));
     let setup = Setup::new(engine, COUNT, 6);
-    let ended = setup.survive(total);
-    for (side, ended) in ended.iter().enumerate() {
+    let results = setup.survive(total);
+    for (side, results) in results.iter().enumerate() {
         let charged: u64 = setup.charged(side).iter().sum();
         let pairs = (COUNT * COUNT) as u64;
         assert!(charged >= pairs, "{charged}");
-        let most = pairs * u64::from(ended.max_starts);
+        let most = pairs * u64::from(results.max_starts);
         assert!(charged <= most, "{charged} of at most {most}");
     }
 }

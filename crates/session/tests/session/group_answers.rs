@@ -61,17 +61,17 @@ fn bytes(hex: &str) -> [u8; 32] {
 }
 
 fn run(setup: &Setup) -> [Result<GroupAnswer, SessionError>; 2] {
-    setup.run_through(i64::MAX).0.map(|ended| {
-        let outcome = ended?.outcome;
+    setup.run_through(i64::MAX).0.map(|result| {
+        let outcome = result?.outcome;
         assert!(outcome.results.is_empty());
         Ok(outcome.answers.into_iter().next().unwrap())
     })
 }
 
 fn error(setup: &Setup) -> SessionError {
-    let ended = setup.run_through(i64::MAX).0.map(Result::unwrap_err);
+    let results = setup.run_through(i64::MAX).0.map(Result::unwrap_err);
     let declined = |error: &SessionError| matches!(error, SessionError::Declined(_));
-    ended.into_iter().find(|error| !declined(error)).unwrap()
+    results.into_iter().find(|error| !declined(error)).unwrap()
 }
 
 #[test]
@@ -154,9 +154,9 @@ fn paillier_keeps_shares_of_results() {
     let options = PaillierOptions::new(KeySize::Bits512, true).unwrap();
     let setup = setup(Engine::Paillier(options), "mean:overall", 3);
     let total = {
-        let (ended, passed) =
+        let (results, passed) =
             self::setup(Engine::Paillier(options), "mean:overall", 3).run_through(i64::MAX);
-        let _ = ended.map(Result::unwrap);
+        let _ = results.map(Result::unwrap);
         passed
     };
     for part in [3, 6, 9] {
@@ -187,7 +187,7 @@ fn paillier_answers_with_public_labels_only() {
             assert_eq!([&host, &join], [&oracle(&setup, &host); 2], "{question}");
             continue;
         }
-        let (ended, passed) = setup.run_through(i64::MAX);
+        let (results, passed) = setup.run_through(i64::MAX);
         let refused = |it: &Result<_, SessionError>| {
             let error = it.as_ref().err();
             matches!(
@@ -195,7 +195,7 @@ fn paillier_answers_with_public_labels_only() {
                 Some(SessionError::Protocol(ProtocolError::Unsupported(_)))
             )
         };
-        assert!(ended.iter().any(refused), "{question}");
+        assert!(results.iter().any(refused), "{question}");
         // Handshakes, and no roster.
         assert!(passed < 10_000, "{question}: {passed}");
         assert_eq!([setup.disclosed(0), setup.disclosed(1)], [0, 0]);
@@ -245,13 +245,13 @@ fn one_side_alone_may_get_the_answer() {
         for proposal in &mut setup.proposals {
             proposal.spec.reveal_to = to;
         }
-        let ended = setup
+        let result = setup
             .run_through(i64::MAX)
             .0
             .map(|it| it.unwrap().outcome.answers);
         let known = usize::from(to == RevealTo::Join);
-        assert_eq!(ended[known].len(), 1);
-        assert!(ended[1 - known].is_empty());
+        assert_eq!(result[known].len(), 1);
+        assert!(result[1 - known].is_empty());
     }
 }
 
@@ -265,8 +265,8 @@ fn a_connection_that_breaks_opens_one_answer_and_counts_it_once() {
         (Engine::Shares, "test:sites,30"),
     ] {
         let total = {
-            let (ended, passed) = setup(engine, question, 3).run_through(i64::MAX);
-            let _ = ended.map(Result::unwrap);
+            let (results, passed) = setup(engine, question, 3).run_through(i64::MAX);
+            let _ = results.map(Result::unwrap);
             passed
         };
         let setup = setup(engine, question, 3);
@@ -277,8 +277,8 @@ fn a_connection_that_breaks_opens_one_answer_and_counts_it_once() {
                 1..5 => total * round / 6,
                 _ => total - 4200 + 350 * (round - 4),
             };
-            let (ended, _) = setup.run_through(place);
-            let known = ended.into_iter().filter_map(Result::ok);
+            let (results, _) = setup.run_through(place);
+            let known = results.into_iter().filter_map(Result::ok);
             answers.extend(known.map(|it| it.outcome.answers[0].clone()));
         }
         let [host, join] = run(&setup).map(Result::unwrap);
@@ -369,15 +369,15 @@ fn scanpaths_without_letters_do_not_count() {
 fn a_cohort_without_groups_is_refused_before_anything_is_sent() {
     let mut setup = setup(Engine::Shares, "groups", 3);
     setup.proposals[1].cohort.entries[0].group = None;
-    let ended = setup.run_through(i64::MAX).0.map(Result::unwrap_err);
+    let results = setup.run_through(i64::MAX).0.map(Result::unwrap_err);
     assert!(matches!(
-        ended[1],
+        results[1],
         SessionError::Usage(UsageError::NoGroups { .. })
     ));
     let mut plain = self::setup(Engine::Plain, "groups", 3);
     plain.proposals[0].spec.reveal = Reveal::Group("mean".parse().unwrap());
-    let ended = plain.run_through(i64::MAX).0.map(Result::unwrap_err);
-    assert!(ended.iter().any(|it| matches!(
+    let results = plain.run_through(i64::MAX).0.map(Result::unwrap_err);
+    assert!(results.iter().any(|it| matches!(
         it,
         SessionError::Usage(UsageError::EngineWithoutGroups { .. })
     )));

@@ -175,11 +175,11 @@ impl Setup {
             fresh: self.fresh,
             ..proposal()
         };
-        let ended = session
+        let results = session
             .agree(proposal, Some(&self.state_dir("host")), &mut |_| ())
             .and_then(|agreed| agreed.run(&SlowObserver(self)));
         self.working.fetch_sub(1, Ordering::SeqCst);
-        ended.map(|_| ())
+        results.map(|_| ())
     }
 
     fn call(&self, peer: usize, address: &str) -> SecureChannel {
@@ -232,8 +232,8 @@ fn more_peers_than_slots_wait_and_all_are_served() {
         let ends: Vec<_> = joins.into_iter().map(|it| it.join().unwrap()).collect();
         assert_eq!(finished(&host.join().unwrap()), 5);
         let ends = ends.into_iter().map(Result::unwrap);
-        ends.filter(|(ended, waited)| {
-            assert_eq!(ended.outcome.results.len(), 9);
+        ends.filter(|(result, waited)| {
+            assert_eq!(result.outcome.results.len(), 9);
             *waited
         })
         .count()
@@ -309,9 +309,9 @@ fn a_peer_with_a_dead_connection_is_accepted_again_soon() {
         );
         dead.store(true, Ordering::SeqCst);
         let start = Instant::now();
-        let (ended, _) = setup.join(0, &setup.address).unwrap();
+        let (result, _) = setup.join(0, &setup.address).unwrap();
         let took = start.elapsed();
-        assert_eq!(ended.outcome.results.len(), 9);
+        assert_eq!(result.outcome.results.len(), 9);
         assert!(took > idle / 4 && took < idle * 5 / 6, "{took:?}");
         assert_eq!(finished(&host.join().unwrap()), 1);
         // Closing would wait for an answer that never arrives.
@@ -383,8 +383,8 @@ fn an_interrupted_peer_can_only_continue() {
                 .unwrap(),
         );
         declines_another_cohort(&setup);
-        let (ended, _) = setup.ask(proposal()).unwrap();
-        assert_eq!(ended.outcome.results.len(), 9);
+        let (result, _) = setup.ask(proposal()).unwrap();
+        assert_eq!(result.outcome.results.len(), 9);
         assert_eq!(finished(&host.join().unwrap()), 1);
     });
 }

@@ -190,7 +190,7 @@ fn proposals(change: impl Fn(&mut Proposal)) -> [Proposal; 2] {
     })
 }
 
-fn rows(ended: &CompletedSession) -> Vec<String> {
+fn rows(result: &CompletedSession) -> Vec<String> {
     let row = |row: veilpath_protocol::ResultRow<'_>| {
         let stimulus = row.stimulus.unwrap_or_default().into_owned();
         let value = match row.values[0] {
@@ -200,7 +200,7 @@ fn rows(ended: &CompletedSession) -> Vec<String> {
         };
         format!("{} {} {stimulus} {value}", row.a, row.b)
     };
-    ended.outcome.rows().map(row).collect()
+    result.outcome.rows().map(row).collect()
 }
 
 #[test]
@@ -208,14 +208,14 @@ fn both_sides_get_the_scores_of_the_plain_engine() {
     let [host, join] = Setup::new().run(proposals(|_| ())).map(Result::unwrap);
     let (a, b) = (first(), second());
     let expected = compare_locally(proposal(a.clone()).spec, &a, &b, &()).unwrap();
-    for ended in [&host, &join] {
-        assert_eq!(ended.outcome.results, expected.results);
+    for result in [&host, &join] {
+        assert_eq!(result.outcome.results, expected.results);
         assert_eq!(
-            (&ended.outcome.a, &ended.outcome.b),
+            (&result.outcome.a, &result.outcome.b),
             (&expected.a, &expected.b)
         );
-        assert_eq!(ended.outcome.cost.cells, expected.cost.cells);
-        assert_eq!((ended.restarted_pairs, ended.max_starts), (0, 1));
+        assert_eq!(result.outcome.cost.cells, expected.cost.cells);
+        assert_eq!((result.restarted_pairs, result.max_starts), (0, 1));
     }
     let (sent, received) = (
         host.outcome.cost.bytes_sent,
@@ -230,10 +230,10 @@ fn scores_can_be_for_one_side_only() {
     for (to, learns) in [(RevealTo::Host, [3, 0]), (RevealTo::Join, [0, 3])] {
         let setup = Setup::new();
         for _ in 0..2 {
-            let ended = setup
+            let result = setup
                 .run(proposals(|proposal| proposal.spec.reveal_to = to))
                 .map(Result::unwrap);
-            assert_eq!(ended.map(|ended| ended.outcome.results.len()), learns);
+            assert_eq!(result.map(|result| result.outcome.results.len()), learns);
         }
     }
 }
@@ -246,23 +246,23 @@ fn asking(reveal: &str) -> impl Fn(&mut Proposal) {
 #[test]
 fn each_side_gets_one_bit_per_pair() {
     let setup = Setup::new();
-    let ended = setup
+    let result = setup
         .run(proposals(asking("threshold:3")))
         .map(Result::unwrap);
-    for ended in &ended {
+    for result in &result {
         let expected = ["P1 Q1 cows true", "P1 Q1 boat true", "P2 Q1 cows true"];
-        assert_eq!(rows(ended), expected);
-        let said = &ended.outcome.revealed;
+        assert_eq!(rows(result), expected);
+        let said = &result.outcome.revealed;
         assert!(said.iter().any(|line| line.what.contains("one bit")));
     }
-    let ended = setup
+    let result = setup
         .run(proposals(asking("threshold:2")))
         .map(Result::unwrap);
-    for ended in &ended {
+    for result in &result {
         let expected = ["P1 Q1 cows true", "P1 Q1 boat true", "P2 Q1 cows false"];
-        assert_eq!(rows(ended), expected);
+        assert_eq!(rows(result), expected);
         assert_eq!(
-            ended.max_agreements, 2,
+            result.max_agreements, 2,
             "a different threshold is a different agreement"
         );
     }
@@ -286,14 +286,14 @@ fn bits_can_be_for_one_side_only() {
                 asking("threshold:2")(proposal);
                 proposal.spec.reveal_to = to;
             };
-            let ended = setup.run(proposals(one_sided)).map(Result::unwrap);
-            let bits = |ended: &CompletedSession| {
-                let answers = ended.outcome.results.iter();
+            let result = setup.run(proposals(one_sided)).map(Result::unwrap);
+            let bits = |result: &CompletedSession| {
+                let answers = result.outcome.results.iter();
                 answers
                     .filter(|pair| pair.values[0].bit().is_some())
                     .count()
             };
-            assert_eq!(ended.each_ref().map(bits), learns);
+            assert_eq!(result.each_ref().map(bits), learns);
         }
     }
 }
@@ -317,8 +317,8 @@ fn pseudonyms_hide_ids_from_the_other_side_only() {
         proposal.spec.pairs = PairRule::All;
     };
     let [host, join] = setup.run(proposals(hide)).map(Result::unwrap);
-    for ended in [&host, &join] {
-        assert_eq!(ended.outcome.results.len(), 9);
+    for result in [&host, &join] {
+        assert_eq!(result.outcome.results.len(), 9);
     }
     let (host, join) = (rows(&host).join("\n"), rows(&join).join("\n"));
     assert!(host.contains("P1") && !host.contains("Q1") && !host.contains("sky"));

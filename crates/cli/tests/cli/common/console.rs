@@ -151,11 +151,15 @@ impl DocumentRunner {
                 next.block == step.block && next.command.starts_with("veilpath join ")
             };
             let is_host = step.command.starts_with("veilpath host ");
-            let ran = match steps.next_if(|next| is_host && next_joins(next)) {
+            let output = match steps.next_if(|next| is_host && next_joins(next)) {
                 Some(join) => self.run_together(step, join),
                 None => self.run_one(step),
             };
-            problems.extend(ran.err().map(|problem| format!("{}: {problem}", step.line)));
+            problems.extend(
+                output
+                    .err()
+                    .map(|problem| format!("{}: {problem}", step.line)),
+            );
         }
         problems
     }
@@ -223,18 +227,21 @@ impl DocumentRunner {
             _ if is_skipped(&step.command) => return Ok(()),
             (["veilpath", ..], None) => {
                 let output = self.veilpath(step, &words[1..]).output().unwrap();
-                let ran = RunOutput::from(step.command.clone(), output);
-                if short.get(1) == Some(&"identity") && ran.code == 0 {
-                    let fingerprint = ran.stdout.trim().to_string();
+                let run_output = RunOutput::from(step.command.clone(), output);
+                if short.get(1) == Some(&"identity") && run_output.code == 0 {
+                    let fingerprint = run_output.stdout.trim().to_string();
                     self.fingerprints.insert(step.who.clone(), fingerprint);
                 }
                 if into.is_none() {
-                    return compare(step, &ran);
+                    return compare(step, &run_output);
                 }
-                if ran.code != 0 {
-                    return Err(format!("exit code {}\n{}", ran.code, ran.stderr));
+                if run_output.code != 0 {
+                    return Err(format!(
+                        "exit code {}\n{}",
+                        run_output.code, run_output.stderr
+                    ));
                 }
-                ran.stdout
+                run_output.stdout
             }
             (["cat"], Some(input)) => {
                 let mut input = input.clone();
@@ -296,24 +303,24 @@ impl DocumentRunner {
 }
 
 /// Compares the output of a command with the document.
-fn compare(step: &Step, ran: &RunOutput) -> Result<(), String> {
+fn compare(step: &Step, output: &RunOutput) -> Result<(), String> {
     let fails = step
         .shown
         .first()
         .is_some_and(|line| line.starts_with("error: "));
-    if fails != (ran.code != 0) {
+    if fails != (output.code != 0) {
         return Err(format!(
             "`{}` ends with exit code {}\n{}",
-            step.command, ran.code, ran.stderr
+            step.command, output.code, output.stderr
         ));
     }
     if fails {
         // Messages before the error are not part of it.
-        let start = ran.stderr.find("error: ").unwrap_or(0);
-        return as_shown(step, &[&ran.stderr[start..]]);
+        let start = output.stderr.find("error: ").unwrap_or(0);
+        return as_shown(step, &[&output.stderr[start..]]);
     }
-    let both = format!("{}{}", ran.stderr, ran.stdout);
-    as_shown(step, &[&ran.stdout, &ran.stderr, &both])
+    let both = format!("{}{}", output.stderr, output.stdout);
+    as_shown(step, &[&output.stdout, &output.stderr, &both])
 }
 
 fn as_shown(step: &Step, outputs: &[&str]) -> Result<(), String> {

@@ -148,7 +148,7 @@ fn sent_halves(bytes: &[u8], halves: &[u64]) -> Vec<usize> {
 }
 
 fn run(engine: Engine, reveal: Reveal) -> [Opened; 2] {
-    let ended = with_sessions(|role, mut session, files, number| {
+    let results = with_sessions(|role, mut session, files, number| {
         let before = Arc::new(Mutex::new(Vec::new()));
         session.channel.uncounted().record = Some(before.clone());
         let proposal = proposal(engine, reveal, cohort(number));
@@ -182,7 +182,7 @@ fn run(engine: Engine, reveal: Reveal) -> [Opened; 2] {
             computation,
         }
     });
-    ended.map(|(opened, _)| opened)
+    results.map(|(opened, _)| opened)
 }
 
 /// The tags of the messages before the computation.

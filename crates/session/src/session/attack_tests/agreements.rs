@@ -11,11 +11,11 @@ fn every_cohort_counts_towards_the_limit() {
         let folders = folders(4);
         let mut refused = 0;
         for (number, files) in folders.iter().enumerate() {
-            let ended = setup.attack(&Attempt {
+            let result = setup.attack(&Attempt {
                 announced: letters(number).to_vec(),
                 ..Attempt::new(files.path(), number)
             });
-            let Some(SessionError::Limit(limit)) = ended.victim else {
+            let Some(SessionError::Limit(limit)) = result.victim else {
                 continue;
             };
             refused += 1;
@@ -30,7 +30,7 @@ fn every_cohort_counts_towards_the_limit() {
             ));
             // The peer must not learn how many scanpaths were compared before.
             assert!(matches!(
-                ended.attacker,
+                result.attacker,
                 Some(SessionError::Declined(DeclineReason::Limit(
                     Limit::PeerComparisons
                 )))
@@ -56,8 +56,8 @@ fn every_plan_counts_towards_the_limit() {
     ];
     for (number, (change, files)) in plans.into_iter().zip(&folders).enumerate() {
         change(&mut setup, threshold);
-        let ended = setup.attack(&Attempt::new(files.path(), number));
-        match ended.victim {
+        let result = setup.attack(&Attempt::new(files.path(), number));
+        match result.victim {
             None => assert!(number < 2, "{number}"),
             Some(SessionError::Limit(Limit::Comparisons(_))) => assert!(number >= 2),
             Some(error) => panic!("{number}: {error}"),
@@ -74,11 +74,11 @@ fn one_side_cannot_start_a_new_agreement() {
         let folders = folders(5);
         let attempt = |number: usize| Attempt::new(folders[number].path(), number);
         assert!(setup.attack(&attempt(0)).victim.is_none());
-        let ended = setup.attack(&Attempt {
+        let result = setup.attack(&Attempt {
             fresh: true,
             ..attempt(1)
         });
-        assert!(matches!(ended.victim, Some(SessionError::Differs(_))));
+        assert!(matches!(result.victim, Some(SessionError::Differs(_))));
         assert_eq!(setup.audit(paths(&folders)), (1, 1));
         setup.fresh = true;
         for number in [2, 3, 4] {
@@ -116,7 +116,7 @@ fn concurrent_sessions_share_one_limit() {
             });
             let (learned, _) = setup.audit(paths(&folders));
             assert!(learned <= 1, "{case:?}");
-            for error in ends.into_iter().filter_map(|ended| ended.victim) {
+            for error in ends.into_iter().filter_map(|result| result.victim) {
                 let locked = matches!(
                     error,
                     SessionError::File {
@@ -152,21 +152,21 @@ pub(super) fn use_up_meanwhile(case: Case, learned: impl Fn(&[TempDir]) -> u64) 
         ..Attempt::new(folders[number].path(), number)
     };
     let uses_up = || {
-        let ended = setup.attack(&attempt(1));
-        assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
+        let result = setup.attack(&attempt(1));
+        assert!(result.victim.is_none(), "{case:?}: {:?}", result.victim);
     };
     let first = setup.attack(&Attempt {
         meanwhile: Some(&uses_up),
         ..attempt(0)
     });
-    for ended in [first, setup.attack(&attempt(0)), setup.attack(&attempt(0))] {
+    for result in [first, setup.attack(&attempt(0)), setup.attack(&attempt(0))] {
         assert!(
             matches!(
-                ended.victim,
+                result.victim,
                 Some(SessionError::Limit(Limit::Comparisons(_)))
             ),
             "{case:?}: {:?}",
-            ended.victim
+            result.victim
         );
     }
     assert_eq!((learned(&folders), setup.counted()), (1, 1), "{case:?}");
@@ -192,11 +192,11 @@ fn other_lengths_than_announced_end_the_session() {
         let setup = Setup::new(case, 1);
         let folders = folders(2);
         for (files, letters) in folders.iter().zip([vec![1; 3], vec![1; 400]]) {
-            let ended = setup.attack(&Attempt {
+            let result = setup.attack(&Attempt {
                 letters,
                 ..Attempt::new(files.path(), 0)
             });
-            let error = ended.victim.unwrap();
+            let error = result.victim.unwrap();
             assert_eq!(error.fault(), crate::Fault::PeerMisbehaves, "{error}");
         }
         assert_eq!(setup.learned(paths(&folders)), 0, "{case:?}");

@@ -28,11 +28,11 @@ fn every_engine_choice_counts_towards_the_limit() {
         let folders = folders(4);
         let engines = [Some(Engine::Shares), Some(Engine::Garbled), None, None];
         for (number, (engine, files)) in engines.into_iter().zip(&folders).enumerate() {
-            let ended = setup.attack(&Attempt {
+            let result = setup.attack(&Attempt {
                 engine,
                 ..Attempt::new(files.path(), number)
             });
-            match ended.victim {
+            match result.victim {
                 None => assert!(number < 2, "{attacker:?} {number}"),
                 Some(SessionError::Limit(Limit::Comparisons(_))) => assert!(number >= 2),
                 Some(error) => panic!("{attacker:?} {number}: {error}"),
@@ -47,9 +47,9 @@ fn every_engine_choice_counts_towards_the_limit() {
 fn another_engine_on_resume_gives_no_second_answer() {
     for attacker in [Role::Join, Role::Host] {
         let files = tempfile::tempdir().unwrap();
-        let ended = setup(attacker, 1).attack(&Attempt::new(files.path(), 1));
-        assert!(ended.victim.is_none());
-        let [to_victim, to_attacker] = ended.records;
+        let result = setup(attacker, 1).attack(&Attempt::new(files.path(), 1));
+        assert!(result.victim.is_none());
+        let [to_victim, to_attacker] = result.records;
         for cut in [
             (true, to_victim / 2),
             (true, to_victim - 1),
@@ -91,14 +91,14 @@ fn an_estimate_does_not_become_a_comparison() {
     for_all_cases(|case| {
         let setup = Setup::new(case, 0);
         let files = tempfile::tempdir().unwrap();
-        let ended = setup.attack(&Attempt {
+        let result = setup.attack(&Attempt {
             estimates: true,
             ..Attempt::new(files.path(), 1)
         });
         assert!(
-            matches!(ended.victim, Some(SessionError::EstimateOnly)),
+            matches!(result.victim, Some(SessionError::EstimateOnly)),
             "{case:?}: {:?}",
-            ended.victim
+            result.victim
         );
         assert_eq!(setup.audit([files.path()]), (0, 0));
     });

@@ -57,8 +57,8 @@ fn lie(case: Case, place: usize, found: &str) {
     let state = StateDir::at(setup.victim_files.path());
     let lifted = state.lift_ban(setup.attacker.fingerprint()).unwrap();
     assert_eq!(lifted, Some(BanReason::FailedCheck), "{case:?}");
-    let ended = setup.attack(&attempt(None));
-    assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
+    let result = setup.attack(&attempt(None));
+    assert!(result.victim.is_none(), "{case:?}: {:?}", result.victim);
     assert_eq!(setup.audit([files.path()]), (1, 1), "{case:?}");
 }
 

@@ -102,13 +102,13 @@ impl Setup {
 fn cuts(case: Case) -> Vec<Cut> {
     let files = tempfile::tempdir().unwrap();
     let setup = Setup::new(case, 1.max(comparisons(case)));
-    let ended = setup.attack(&attempt(files.path(), 0));
-    assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
+    let result = setup.attack(&attempt(files.path(), 0));
+    assert!(result.victim.is_none(), "{case:?}: {:?}", result.victim);
     assert_eq!(learned([files.path()]).len(), 1);
     assert_eq!(setup.disclosed(), cost(case));
     assert_eq!(setup.counted(), comparisons(case));
     let of = |to_victim: bool| {
-        let all = ended.records[usize::from(!to_victim)];
+        let all = result.records[usize::from(!to_victim)];
         let long = std::env::var("VEILPATH_FAULTS").is_ok_and(|value| value == "long");
         let step = if long { 1 } else { all.div_ceil(3) };
         let early = (0..all.saturating_sub(5)).step_by(step);
@@ -172,10 +172,10 @@ fn returning_after_the_answer_gives_nothing_new() {
         for number in 1..6 {
             // The files of the first session, and none.
             let files = folders[if number % 2 == 0 { 0 } else { number / 2 + 1 }].path();
-            let ended = setup.attack(&attempt(files, number));
+            let result = setup.attack(&attempt(files, number));
             let starts_over = number % 2 == 1;
             let victim_knows = case.to == RevealTo::Both;
-            match ended.victim {
+            match result.victim {
                 None => assert!(!starts_over || victim_knows, "{case:?}"),
                 Some(SessionError::Limit(Limit::LostPairs { .. })) => assert!(starts_over),
                 Some(error) => panic!("{case:?}: {error}"),
@@ -199,8 +199,8 @@ fn groups_of_single_scanpaths_count_as_comparisons() {
                 announced: letters(number).to_vec(),
                 ..attempt(files.path(), number)
             };
-            let ended = setup.attack(&attempt);
-            match ended.victim {
+            let result = setup.attack(&attempt);
+            match result.victim {
                 None => assert!(number <= 2, "{engine:?}"),
                 Some(SessionError::Limit(Limit::Comparisons(_))) => assert!(number > 2),
                 Some(error) => panic!("{engine:?}: {error}"),
@@ -255,11 +255,11 @@ fn an_impossible_number_is_reported_at_the_end() {
             to_victim: true,
             records,
         };
-        let ended = setup.attack(&Attempt {
+        let result = setup.attack(&Attempt {
             cut: Some(cut),
             ..attempt(files.path(), 0)
         });
-        let (agreement, _) = ended.agreed.unwrap();
+        let (agreement, _) = result.agreed.unwrap();
         let victim = setup.journal(setup.victim_files.path(), Role::Host, &agreement, 2);
         let Some(victims) = victim.half(PAIRS + 1) else {
             continue;
@@ -376,12 +376,12 @@ fn a_new_agreement_is_another_answer() {
         };
         let folders = folders(3);
         for (number, files) in folders.iter().enumerate() {
-            let ended = setup.attack(&Attempt {
+            let result = setup.attack(&Attempt {
                 fresh: true,
                 ..attempt(files.path(), number)
             });
             let refused = matches!(
-                ended.victim,
+                result.victim,
                 Some(SessionError::Limit(
                     Limit::Disclosure(_) | Limit::Comparisons(_)
                 ))
@@ -390,7 +390,7 @@ fn a_new_agreement_is_another_answer() {
                 refused,
                 number == 2,
                 "{case:?} {number}: {:?}",
-                ended.victim
+                result.victim
             );
             assert_eq!(setup.disclosed(), cost(case) * 2.min(number as u32 + 1));
         }

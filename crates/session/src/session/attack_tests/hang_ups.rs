@@ -6,10 +6,10 @@ use super::*;
 fn cuts(case: Case) -> Vec<Cut> {
     let setup = Setup::new(case, 1);
     let files = tempfile::tempdir().unwrap();
-    let ended = setup.attack(&Attempt::new(files.path(), 1));
-    assert!(ended.victim.is_none() && ended.attacker.is_none());
+    let result = setup.attack(&Attempt::new(files.path(), 1));
+    assert!(result.victim.is_none() && result.attacker.is_none());
     assert_eq!(setup.audit([files.path()]), (1, 1), "{case:?}");
-    let [to_victim, to_attacker] = ended.records;
+    let [to_victim, to_attacker] = result.records;
     let cuts =
         |records: usize, to_victim| (0..=records).map(move |records| Cut { to_victim, records });
     cuts(to_attacker, false)

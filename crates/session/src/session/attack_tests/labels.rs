@@ -17,8 +17,8 @@ fn cases() -> [Case; 4] {
     ]
 }
 
-fn misbehaviour(ended: SessionEnd) -> Misbehaviour {
-    match ended.victim {
+fn misbehaviour(result: SessionEnd) -> Misbehaviour {
+    match result.victim {
         Some(SessionError::Misbehaved(misbehaviour)) => misbehaviour,
         other => panic!("{other:?}"),
     }
@@ -32,11 +32,11 @@ fn labels_cannot_be_chosen_after_the_agreement() {
         let setup = Setup::new(case, 1);
         let files = tempfile::tempdir().unwrap();
         for labels in others {
-            let ended = setup.attack(&Attempt {
+            let result = setup.attack(&Attempt {
                 labels: Some(labels),
                 ..Attempt::new(files.path(), 1)
             });
-            let found = misbehaviour(ended);
+            let found = misbehaviour(result);
             assert_eq!(found, Misbehaviour::InvalidCoins, "{case:?} {labels:?}");
             assert_eq!(setup.disclosed(), 0, "{case:?}");
             assert!(learned([files.path()]).is_empty(), "{case:?}");
@@ -45,8 +45,8 @@ fn labels_cannot_be_chosen_after_the_agreement() {
         let signed = steps(&record(setup.victim_files.path()));
         assert_eq!(signed, [Step::Intent], "{case:?}");
         // As committed, there is one answer.
-        let ended = setup.attack(&Attempt::new(files.path(), 1));
-        assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
+        let result = setup.attack(&Attempt::new(files.path(), 1));
+        assert!(result.victim.is_none(), "{case:?}: {:?}", result.victim);
         assert_eq!(learned([files.path()]).len(), 1, "{case:?}");
         assert_eq!(setup.disclosed(), cost(case), "{case:?}");
     }
@@ -74,11 +74,11 @@ fn other_labels_on_resume_are_rejected() {
                 ..Attempt::new(folders[0].path(), 1)
             });
             for files in paths(&folders) {
-                let ended = setup.attack(&Attempt {
+                let result = setup.attack(&Attempt {
                     groups: Some(["y", "x"]),
                     ..Attempt::new(files, 2)
                 });
-                let found = misbehaviour(ended);
+                let found = misbehaviour(result);
                 assert_eq!(found, Misbehaviour::ChangedGroups, "{case:?} {records}");
             }
             setup.attack(&Attempt::new(folders[0].path(), 1));
@@ -95,7 +95,7 @@ fn concurrent_sessions_publish_one_set_of_labels() {
     for case in cases() {
         let setup = Setup::new(case, 1);
         let folders = folders(2);
-        let ended = std::thread::scope(|scope| {
+        let result = std::thread::scope(|scope| {
             let attempts = [None, Some(["y", "x"])];
             let attempts = attempts.into_iter().zip(&folders).map(|(groups, files)| {
                 let (setup, files) = (&setup, files.path());
@@ -108,10 +108,10 @@ fn concurrent_sessions_publish_one_set_of_labels() {
                 })
             });
             let attempts: Vec<_> = attempts.collect();
-            let ended = attempts.into_iter().map(|it| it.join().unwrap());
-            ended.filter(|finished| *finished).count()
+            let result = attempts.into_iter().map(|it| it.join().unwrap());
+            result.filter(|finished| *finished).count()
         });
-        assert!(ended <= 1, "{case:?}");
+        assert!(result <= 1, "{case:?}");
         assert!(learned(paths(&folders)).len() <= 1, "{case:?}");
         assert!(setup.disclosed() <= cost(case), "{case:?}");
     }
@@ -133,15 +133,15 @@ fn published_and_secret_answers_share_one_budget() {
                 ..Setup::new(first, 1)
             };
             let files = tempfile::tempdir().unwrap();
-            let ended = setup.attack(&Attempt::new(files.path(), 1));
-            assert!(ended.victim.is_none(), "{:?}", ended.victim);
+            let result = setup.attack(&Attempt::new(files.path(), 1));
+            assert!(result.victim.is_none(), "{:?}", result.victim);
             let setup = Setup {
                 case: second,
                 ..setup
             };
-            let ended = setup.attack(&Attempt::new(files.path(), 1));
-            let Some(SessionError::Limit(Limit::Disclosure(refusal))) = ended.victim else {
-                panic!("{:?}", ended.victim);
+            let result = setup.attack(&Attempt::new(files.path(), 1));
+            let Some(SessionError::Limit(Limit::Disclosure(refusal))) = result.victim else {
+                panic!("{:?}", result.victim);
             };
             let expected = DisclosureRefusal::Budget {
                 answers: cost(first),
@@ -149,7 +149,7 @@ fn published_and_secret_answers_share_one_budget() {
                 budget: 2 * cost(first) - 1,
             };
             assert_eq!(refusal, expected);
-            assert!(ended.agreed.is_none());
+            assert!(result.agreed.is_none());
             assert_eq!(setup.disclosed(), cost(first));
         }
     }

@@ -74,10 +74,10 @@ fn several_numbers_of_a_pair_are_one_answer() {
         for attacker in [Role::Join, Role::Host] {
             let files = tempfile::tempdir().unwrap();
             let first = setup(crqa(), engine, attacker, 1);
-            let ended = first.attack(&attempt(files.path(), 1));
-            assert!(ended.victim.is_none(), "{:?}", ended.victim);
+            let result = first.attack(&attempt(files.path(), 1));
+            assert!(result.victim.is_none(), "{:?}", result.victim);
             assert_eq!(first.audit([files.path()]), (1, 1));
-            let [to_victim, to_attacker] = ended.records;
+            let [to_victim, to_attacker] = result.records;
             let setup = setup(crqa(), engine, attacker, 3);
             let folders = folders(9);
             let late = |all: usize| all.saturating_sub(3)..=all;
@@ -102,12 +102,12 @@ fn an_empty_scanpath_reveals_no_more_than_lengths() {
     for_all_cases(|case| {
         let setup = Setup::new(case, 0);
         let files = tempfile::tempdir().unwrap();
-        let ended = setup.attack(&Attempt {
+        let result = setup.attack(&Attempt {
             announced: Vec::new(),
             letters: Vec::new(),
             ..Attempt::new(files.path(), 1)
         });
-        assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
+        assert!(result.victim.is_none(), "{case:?}: {:?}", result.victim);
         assert_eq!(setup.counted(), 0, "{case:?}");
         let files = StateDir::at(files.path());
         let comparisons = files.comparisons().unwrap().entries;
@@ -136,13 +136,13 @@ fn an_empty_scanpath_counts_where_durations_are_added() {
         };
         let files = tempfile::tempdir().unwrap();
         let allowed = setup(scasim(), engine, attacker, 1);
-        let ended = allowed.attack(&empty(files.path()));
-        assert!(ended.victim.is_none(), "{:?}", ended.victim);
+        let result = allowed.attack(&empty(files.path()));
+        assert!(result.victim.is_none(), "{:?}", result.victim);
         assert_eq!(allowed.audit([files.path()]), (1, 1));
         let files = tempfile::tempdir().unwrap();
         let forbidden = setup(scasim(), engine, attacker, 0);
-        let ended = forbidden.attack(&empty(files.path()));
-        assert!(matches!(ended.victim, Some(SessionError::Limit(_))));
+        let result = forbidden.attack(&empty(files.path()));
+        assert!(matches!(result.victim, Some(SessionError::Limit(_))));
         assert_eq!(forbidden.audit([files.path()]), (0, 0));
     }
 }

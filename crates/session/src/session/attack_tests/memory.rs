@@ -32,10 +32,10 @@ fn a_scanpath_too_long_for_paillier_is_refused_first() {
             memory: Some(ALLOWED),
             ..Setup::new(case, 1)
         };
-        let ended = setup.attack(&attempt(files.path()));
-        assert!(ended.agreed.is_none());
+        let result = setup.attack(&attempt(files.path()));
+        assert!(result.agreed.is_none());
         assert_eq!(setup.audit([files.path()]), (0, 0));
-        match ended.victim {
+        match result.victim {
             Some(SessionError::Limit(Limit::Memory { needed, .. })) => needed,
             other => panic!("{other:?}"),
         }

@@ -59,16 +59,16 @@ fn labels_cannot_be_chosen_after_the_agreement() {
         let limit = 20 * comparisons(case);
         let setup = Setup::new(case, limit);
         let files = tempfile::tempdir().unwrap();
-        let found = |ended: SessionEnd| match ended.victim {
+        let found = |result: SessionEnd| match result.victim {
             Some(SessionError::Misbehaved(misbehaviour)) => misbehaviour,
             other => panic!("{case:?}: {other:?}"),
         };
         for labels in [&[1, 0], &[0, 0]] {
-            let ended = setup.attack(&Attempt {
+            let result = setup.attack(&Attempt {
                 labels: Some(labels),
                 ..Attempt::new(files.path(), 1)
             });
-            assert_eq!(found(ended), Misbehaviour::InvalidCoins, "{case:?}");
+            assert_eq!(found(result), Misbehaviour::InvalidCoins, "{case:?}");
             assert_eq!(setup.disclosed(), 0, "{case:?}");
         }
         let [_, to_attacker] = Setup::new(case, limit)
@@ -86,15 +86,15 @@ fn labels_cannot_be_chosen_after_the_agreement() {
                 ..Attempt::new(folders[0].path(), 1)
             });
             for files in paths(&folders) {
-                let ended = setup.attack(&Attempt {
+                let result = setup.attack(&Attempt {
                     groups: Some(["y", "x"]),
                     ..Attempt::new(files, 2)
                 });
-                assert_eq!(found(ended), Misbehaviour::ChangedGroups, "{case:?}");
+                assert_eq!(found(result), Misbehaviour::ChangedGroups, "{case:?}");
             }
             assert!(learned(paths(&folders)).is_empty(), "{case:?}");
-            let ended = setup.attack(&Attempt::new(folders[0].path(), 1));
-            assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
+            let result = setup.attack(&Attempt::new(folders[0].path(), 1));
+            assert!(result.victim.is_none(), "{case:?}: {:?}", result.victim);
             assert_eq!(learned(paths(&folders)).len(), 1, "{case:?}");
             assert_eq!(setup.disclosed(), cost(case), "{case:?}");
         }

@@ -45,8 +45,8 @@ fn interrupted_sessions_record_only_the_intent_until_resumed() {
             if setup.counted() > 0 {
                 assert_eq!(steps(&after_cut).first(), Some(&Step::Intent), "{case:?}");
             }
-            let ended = setup.attack(&attempt(None));
-            assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
+            let result = setup.attack(&attempt(None));
+            assert!(result.victim.is_none(), "{case:?}: {:?}", result.victim);
             let [ours, theirs] = [setup.victim_files.path(), files.path()].map(record);
             assert_eq!(steps(&ours), [Step::Intent, Step::Completion], "{case:?}");
             assert!(ours.lines.starts_with(&after_cut.lines));
@@ -72,11 +72,11 @@ fn a_signature_of_another_plan_is_rejected() {
         };
         let setup = Setup::new(case, 2);
         let files = tempfile::tempdir().unwrap();
-        let ended = setup.attack(&Attempt {
+        let result = setup.attack(&Attempt {
             change: Some(change),
             ..Attempt::new(files.path(), 1)
         });
-        let error = ended.victim.unwrap();
+        let error = result.victim.unwrap();
         assert!(
             matches!(
                 &error,

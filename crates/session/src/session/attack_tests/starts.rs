@@ -22,11 +22,11 @@ fn hang_up(case: Case, files: &Path) -> Attempt<'_> {
     let place = places.find(|&place| {
         let setup = Setup::new(case, 1);
         let files = tempfile::tempdir().unwrap();
-        let ended = setup.attack(&Attempt {
+        let result = setup.attack(&Attempt {
             bytes: Some(place),
             ..Attempt::new(files.path(), 1)
         });
-        let (agreement, _) = ended.agreed.unwrap();
+        let (agreement, _) = result.agreed.unwrap();
         let journal = journal(&setup, &agreement);
         journal.starts(0) == 1 && journal.half(0).is_none()
     });
@@ -49,11 +49,11 @@ fn starts_without_a_result_are_bounded() {
         let attempt = hang_up(case, files.path());
         let (agreement, _) = setup.attack(&attempt).agreed.unwrap();
         let again = |number: usize| {
-            let ended = setup.attack(&Attempt {
+            let result = setup.attack(&Attempt {
                 letters: letters(number).to_vec(),
                 ..attempt.clone()
             });
-            ended.victim.unwrap()
+            result.victim.unwrap()
         };
         let most = MAX_STARTS as usize;
         let earlier: Vec<usize> = std::iter::repeat_n([0, 1], most - 2).flatten().collect();
@@ -80,8 +80,8 @@ fn starts_without_a_result_are_bounded() {
         let state = StateDir::at(setup.victim_files.path());
         let lifted = state.lift_ban(setup.attacker.fingerprint());
         assert!(matches!(lifted, Ok(None)), "{case:?}: {lifted:?}");
-        let ended = setup.attack(&Attempt::new(files.path(), 5));
-        assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
+        let result = setup.attack(&Attempt::new(files.path(), 5));
+        assert!(result.victim.is_none(), "{case:?}: {:?}", result.victim);
         assert_eq!(setup.audit([files.path()]), (1, 1), "{case:?}");
     });
 }
@@ -126,8 +126,8 @@ fn repeated_starts_do_not_fill_the_disk() {
             assert!(length() < 1000, "{case:?}: {}", length());
         }
         assert_eq!(journal(&setup, &agreement).starts(0), MAX_STARTS - 1);
-        let ended = setup.attack(&Attempt::new(files[3].path(), 3));
-        assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
+        let result = setup.attack(&Attempt::new(files[3].path(), 3));
+        assert!(result.victim.is_none(), "{case:?}: {:?}", result.victim);
         assert_eq!(setup.audit(paths(&files)), (1, 1), "{case:?}");
     });
 }

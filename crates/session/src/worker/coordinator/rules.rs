@@ -156,7 +156,9 @@ impl Rules<'_> {
             Group::Started(pairs) => stores.start(agreed, self.max_starts, &pairs),
             Group::Sent(pairs) => stores.release(agreed, &pairs),
             Group::Halves { run, pairs, halves } => store_halves(stores, run, &pairs, &halves),
-            Group::Other(Record::Answer(pair, answer)) => store_answer(stores, agreed, pair, answer),
+            Group::Other(Record::Answer(pair, answer)) => {
+                store_answer(stores, agreed, pair, answer)
+            }
             Group::Other(Record::Part(part)) => match self.parts.add(part) {
                 AddedPart::Incomplete => Ok(()),
                 AddedPart::Complete(pair, answer) => store_answer(stores, agreed, pair, answer),
@@ -166,7 +168,8 @@ impl Rules<'_> {
                 if stores.journal.is_rejected(pair) {
                     return Ok(());
                 }
-                if !agreed.spec.reveal_to.includes(agreed.role) || stores.journal.is_answered(pair) {
+                if !agreed.spec.reveal_to.includes(agreed.role) || stores.journal.is_answered(pair)
+                {
                     return Err(UsageError::RecordRefused.into());
                 }
                 stores.journal.reject(pair);

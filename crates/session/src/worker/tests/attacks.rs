@@ -136,9 +136,9 @@ fn every_tiling_of_a_plan_shares_one_limit() {
             ..plan
         })
     };
-    let is_refused = |ended: [Result<CompletedSession, SessionError>; 2]| {
-        ended.iter().all(|ended| {
-            let error = ended.as_ref().err();
+    let is_refused = |results: [Result<CompletedSession, SessionError>; 2]| {
+        results.iter().all(|results| {
+            let error = results.as_ref().err();
             error.is_some_and(|error| {
                 matches!(
                     error,
@@ -186,8 +186,8 @@ fn a_spoiled_tile_needs_a_new_agreement() {
     keeper.journal_mut().start_pairs(&all).unwrap();
     keeper.journal_mut().mark_sent(&all).unwrap();
     drop(keeper);
-    let ended = setup.work([&setup.order(0, "1"), &setup.order(1, "1")], tile(1));
-    assert!(ended.iter().all(Result::is_err));
+    let results = setup.work([&setup.order(0, "1"), &setup.order(1, "1")], tile(1));
+    assert!(results.iter().all(Result::is_err));
     let counted = setup.counted()[0];
     assert!(counted > 0);
     let plans = ["p", "q"].map(|side| Proposal {
@@ -207,8 +207,8 @@ fn a_spoiled_tile_needs_a_new_agreement() {
         let tiles = "1".parse().unwrap();
         WorkOrder::new(&setup.identities[side], &fresh, tiles, hour()).unwrap()
     });
-    let ended = setup.work([&orders[0], &orders[1]], tile(1));
-    assert!(ended.iter().all(Result::is_ok), "{ended:?}");
+    let results = setup.work([&orders[0], &orders[1]], tile(1));
+    assert!(results.iter().all(Result::is_ok), "{results:?}");
     assert_eq!(setup.counted()[0], 2 * counted);
 }
 

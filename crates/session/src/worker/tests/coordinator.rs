@@ -137,30 +137,30 @@ fn work(
     let [host, join] = &orders;
     let (kill, between, wires) = (&kill, &between, &wires);
     // A side that has ended will not come: there is no need to wait for it.
-    let ended = &[AtomicBool::new(false), AtomicBool::new(false)];
+    let has_ended = &[AtomicBool::new(false), AtomicBool::new(false)];
     let is_killed = move || kill.is_done();
-    let ends = move |own: usize, connect: &mut dyn FnMut(&dyn Fn() -> bool) -> Connected| {
-        let is_alone = move || is_killed() || ended[1 - own].load(Ordering::SeqCst);
+    let run_side = move |own: usize, connect: &mut dyn FnMut(&dyn Fn() -> bool) -> Connected| {
+        let is_alone = move || is_killed() || has_ended[1 - own].load(Ordering::SeqCst);
         let order = [host, join][own];
         let connect = |_| connect(&is_alone);
         let result = side_of_tile(order, tile, &wires[own], connect, &is_killed);
-        ended[own].store(true, Ordering::SeqCst);
+        has_ended[own].store(true, Ordering::SeqCst);
         result
     };
-    let ended = std::thread::scope(|scope| {
+    let results = std::thread::scope(|scope| {
         let hosted = scope.spawn(move || {
             let mut listener = Some(listener);
-            ends(0, &mut |is_stopped| {
+            run_side(0, &mut |is_stopped| {
                 let listener = listener.take().unwrap();
                 host.accept(listener, tile, &times, is_stopped, &mut |_| ())
             })
         });
-        let joined = ends(1, &mut |is_stopped| {
+        let joined = run_side(1, &mut |is_stopped| {
             join.join(&between.address, tile, &times, is_stopped)
         });
         [hosted.join().unwrap(), joined]
     });
-    (ended, kill.is_done())
+    (results, kill.is_done())
 }
 
 /// All comparisons that each side has counted.
@@ -259,9 +259,9 @@ fn undisturbed(engine: Engine) -> [u64; 2] {
     let addresses = coordinators.each_ref().map(|it| it.address.as_str());
     let mut parts = [Vec::new(), Vec::new()];
     for index in [2, 1, 3, 2] {
-        let (ended, _) = work(&setup, addresses, tile(index), None);
-        for (parts, ended) in parts.iter_mut().zip(ended) {
-            parts.push(ended.unwrap());
+        let (result, _) = work(&setup, addresses, tile(index), None);
+        for (parts, result) in parts.iter_mut().zip(result) {
+            parts.push(result.unwrap());
         }
     }
     let [host, join] = parts.map(|parts| merge(parts).unwrap());
@@ -295,7 +295,7 @@ fn kill_at_every_stage(engine: Engine, killed: Killed, side: usize) -> BTreeSet<
             let case = format!("{engine:?}, {killed:?} of side {side}, {stage:?}");
             let addresses = coordinators.each_ref().map(|it| it.address.as_str());
             let fault = Some((killed, side, stage));
-            let (ended, was_killed) = work(&setup, addresses, tile(index), fault);
+            let (result, was_killed) = work(&setup, addresses, tile(index), fault);
             any |= was_killed;
             if was_killed {
                 if killed == Killed::Coordinator {
@@ -303,13 +303,13 @@ fn kill_at_every_stage(engine: Engine, killed: Killed, side: usize) -> BTreeSet<
                 }
                 seen.insert(Progress::of(&setup, side, tile(index)));
             } else {
-                assert!(ended.iter().all(Result::is_ok), "{case}: {ended:?}");
+                assert!(result.iter().all(Result::is_ok), "{case}: {result:?}");
             }
             let halves = sent_halves(&setup, tile(index));
             let addresses = coordinators.each_ref().map(|it| it.address.as_str());
-            let (ended, _) = work(&setup, addresses, tile(index), None);
-            for (parts, ended) in parts.iter_mut().zip(ended) {
-                parts.push(ended.unwrap_or_else(|error| panic!("{case}: {error}")));
+            let (result, _) = work(&setup, addresses, tile(index), None);
+            for (parts, result) in parts.iter_mut().zip(result) {
+                parts.push(result.unwrap_or_else(|error| panic!("{case}: {error}")));
             }
             let after = sent_halves(&setup, tile(index));
             assert!(halves.is_subset(&after), "{case}");

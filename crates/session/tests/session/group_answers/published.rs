@@ -12,8 +12,8 @@ fn one_side_alone_publishes_nothing() {
     ] {
         let mut setup = setup(Engine::Shares, questions[0], 3);
         setup.proposals[1].spec.reveal = questions[1].parse().unwrap();
-        for ended in setup.run_through(i64::MAX).0 {
-            let Err(SessionError::Differs(differences)) = ended else {
+        for result in setup.run_through(i64::MAX).0 {
+            let Err(SessionError::Differs(differences)) = result else {
                 panic!("{questions:?}")
             };
             assert!(differences.iter().all(|it| it.field.starts_with(field)));

@@ -66,9 +66,9 @@ fn group_sizes_revealed_by_an_estimate_are_remembered() {
         for asking in 0..2 {
             let mut setup = larger(question);
             setup.proposals[asking].estimate_only = true;
-            for ended in setup.run_through(i64::MAX).0 {
+            for result in setup.run_through(i64::MAX).0 {
                 assert!(
-                    matches!(ended, Err(SessionError::EstimateOnly)),
+                    matches!(result, Err(SessionError::EstimateOnly)),
                     "{question}"
                 );
             }
@@ -92,13 +92,13 @@ fn group_sizes_revealed_by_an_estimate_are_remembered() {
 #[test]
 fn group_sizes_of_an_interrupted_session_are_remembered() {
     for question in ["groups", "test:groups,30,published"] {
-        let (ended, total) = larger(question).run_through(i64::MAX);
-        let _ = ended.map(Result::unwrap);
+        let (results, total) = larger(question).run_through(i64::MAX);
+        let _ = results.map(Result::unwrap);
         let mut refused = Vec::new();
         for part in 1..10 {
             let mut setup = larger(question);
-            let (ended, _) = setup.run_through(total * part / 20);
-            assert!(ended.iter().all(Result::is_err), "{question} {part}");
+            let (results, _) = setup.run_through(total * part / 20);
+            assert!(results.iter().all(Result::is_err), "{question} {part}");
             let nothing = [setup.disclosed(0), setup.disclosed(1)] == [0, 0];
             assert!(nothing, "{question} {part}");
             refused.push(refuses_one_fewer(&mut setup));
@@ -130,8 +130,8 @@ fn estimates_include_the_statistics() {
     for question in QUESTIONS {
         let setup = larger(question);
         let told = estimate(&setup);
-        let [ended, _] = setup.run_through(i64::MAX).0;
-        let made = ended.unwrap().outcome.cost;
+        let [result, _] = setup.run_through(i64::MAX).0;
+        let made = result.unwrap().outcome.cost;
         for (told, made) in [
             (told.bytes_to_host, made.bytes_received),
             (told.rounds, made.rounds),

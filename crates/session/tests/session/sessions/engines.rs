@@ -17,17 +17,17 @@ fn asking_for(engines: [Option<Engine>; 2]) -> [Proposal; 2] {
 fn auto_gives_the_scores_of_plain_and_results_name_the_engine() {
     let setup = Setup::new();
     let plain = setup.run(proposals(|_| ())).map(Result::unwrap);
-    let ended = setup.run(asking_for([None; 2])).map(Result::unwrap);
-    for (ended, plain) in ended.iter().zip(&plain) {
-        assert_eq!(rows(ended), rows(plain));
-        assert!(Engine::PROVEN.contains(&ended.outcome.spec.engine));
+    let results = setup.run(asking_for([None; 2])).map(Result::unwrap);
+    for (results, plain) in results.iter().zip(&plain) {
+        assert_eq!(rows(results), rows(plain));
+        assert!(Engine::PROVEN.contains(&results.outcome.spec.engine));
     }
-    assert_eq!(ended[0].outcome.spec, ended[1].outcome.spec);
+    assert_eq!(results[0].outcome.spec, results[1].outcome.spec);
     // The same agreement again: nothing is computed, and nothing counted.
     let again = setup.run(asking_for([None; 2])).map(Result::unwrap);
-    assert_eq!(again[0].outcome.spec, ended[0].outcome.spec);
+    assert_eq!(again[0].outcome.spec, results[0].outcome.spec);
     assert_eq!(again[0].outcome.cost.pairs_from_journal, 3);
-    assert_eq!(again[0].max_agreements, ended[0].max_agreements);
+    assert_eq!(again[0].max_agreements, results[0].max_agreements);
 }
 
 #[test]
@@ -38,10 +38,10 @@ fn a_side_that_names_a_proven_engine_decides() {
             [None, Some(engine)],
             [Some(engine); 2],
         ] {
-            let ended = Setup::new().run(asking_for(engines)).map(Result::unwrap);
-            for ended in ended {
-                assert_eq!(ended.outcome.spec.engine, engine);
-                assert_eq!(ended.outcome.results.len(), 3);
+            let result = Setup::new().run(asking_for(engines)).map(Result::unwrap);
+            for result in result {
+                assert_eq!(result.outcome.spec.engine, engine);
+                assert_eq!(result.outcome.results.len(), 3);
             }
         }
     }
@@ -80,12 +80,12 @@ fn an_open_choice_counts_like_any_other_plan() {
         }
         proposals
     };
-    for ended in setup.run(limited([None; 2], 0)) {
-        assert_eq!(ended.unwrap_err().fault(), Fault::PeerDiffers);
+    for result in setup.run(limited([None; 2], 0)) {
+        assert_eq!(result.unwrap_err().fault(), Fault::PeerDiffers);
     }
     for _ in 0..2 {
-        let ended = setup.run(limited([None; 2], 1));
-        assert!(ended.iter().all(Result::is_ok));
+        let results = setup.run(limited([None; 2], 1));
+        assert!(results.iter().all(Result::is_ok));
     }
     let named = [Some(Engine::Garbled); 2];
     assert!(setup.run(limited(named, 1)).iter().all(Result::is_err));

@@ -72,9 +72,9 @@ fn merged_tiles_equal_one_run_and_count_as_one() {
                     change(plan);
                     plan.tile = Some(tile(index));
                 });
-                let ended = tiled.run(plans).map(Result::unwrap);
-                for (parts, ended) in parts.iter_mut().zip(ended) {
-                    parts.push(ended.outcome);
+                let results = tiled.run(plans).map(Result::unwrap);
+                for (parts, results) in parts.iter_mut().zip(results) {
+                    parts.push(results.outcome);
                 }
             }
             for (whole, parts) in whole.iter().zip(parts) {
@@ -119,8 +119,8 @@ fn limits_apply_to_all_tiles_together() {
     };
     // The four scanpaths of one stimulus are compared with four, of which one is empty.
     let setup = Setup::new();
-    for ended in setup.run(limited(2, 1)) {
-        let error = ended.unwrap_err();
+    for result in setup.run(limited(2, 1)) {
+        let error = result.unwrap_err();
         assert!(
             matches!(
                 error,
@@ -136,7 +136,7 @@ fn limits_apply_to_all_tiles_together() {
     assert_eq!(counted(&setup), [3, 3]);
     // The plan is complete: its tiles are free.
     let again = setup.run(limited(3, 2)).map(Result::unwrap);
-    assert!(again.iter().all(|ended| ended.outcome.cost.cells == 0));
+    assert!(again.iter().all(|result| result.outcome.cost.cells == 0));
     // One more tile, or another plan, is not.
     let other = plans(Engine::Garbled, |plan| {
         plan.limit_per_scanpath = ScanpathLimit::Count(3);

@@ -39,8 +39,8 @@ fn a_modified_worker_cannot_have_a_sent_pair_computed_again() {
     let setup = Setup::new(Engine::Garbled);
     let coordinators = [0, 1].map(|side| Served::new(&setup, side));
     let addresses = coordinators.each_ref().map(|it| it.address.as_str());
-    let (ended, _) = work(&setup, addresses, tile(1), None);
-    assert!(ended.iter().all(Result::is_ok));
+    let (results, _) = work(&setup, addresses, tile(1), None);
+    assert!(results.iter().all(Result::is_ok));
     let state = || (all_counted(&setup), sent_halves(&setup, tile(1)));
     let before = state();
     let ask = |index, records: &[Record]| {
@@ -103,8 +103,8 @@ fn a_modified_worker_cannot_have_a_sent_pair_computed_again() {
         SessionError::Usage(UsageError::RecordRefused)
     ));
     assert_eq!(state(), before);
-    let (ended, _) = work(&setup, addresses, tile(1), None);
-    assert!(ended.iter().all(Result::is_ok));
+    let (results, _) = work(&setup, addresses, tile(1), None);
+    assert!(results.iter().all(Result::is_ok));
 }
 
 #[test]

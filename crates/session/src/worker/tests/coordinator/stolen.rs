@@ -91,8 +91,8 @@ fn a_complete_tile_does_not_change() {
     let setup = Setup::new(Engine::Garbled);
     let coordinators = [0, 1].map(|side| Served::new(&setup, side));
     let addresses = coordinators.each_ref().map(|it| it.address.as_str());
-    let (ended, _) = work(&setup, addresses, tile(2), None);
-    assert!(ended.iter().all(Result::is_ok));
+    let (results, _) = work(&setup, addresses, tile(2), None);
+    assert!(results.iter().all(Result::is_ok));
     let pairs = setup.plan(0).pairs_of(tile(2), None).unwrap().pairs.len();
     let bytes = journal_bytes(&setup);
     for pair in 0..pairs {
@@ -323,8 +323,8 @@ fn letters_are_removed_when_all_tiles_are_complete() {
         coordinators = [0, 1].map(|side| Served::new(&setup, side));
         let addresses = coordinators.each_ref().map(|it| it.address.as_str());
         assert!(has_letters(0) && has_letters(1), "{index}");
-        let (ended, _) = work(&setup, addresses, tile(index), None);
-        assert!(ended.iter().all(Result::is_ok));
+        let (results, _) = work(&setup, addresses, tile(index), None);
+        assert!(results.iter().all(Result::is_ok));
     }
     let deadline = Instant::now() + Duration::from_secs(5);
     while (has_letters(0) || has_letters(1)) && Instant::now() < deadline {
@@ -346,15 +346,15 @@ fn letters_are_removed_when_all_tiles_are_complete() {
     assert!(!has_letters(0));
     // What is stored is there for whoever has an order, and nothing is computed without letters.
     let orders = [setup.order(0, "1"), setup.order(1, "1")];
-    for ended in setup.work([&orders[0], &orders[1]], tile(1)) {
+    for results in setup.work([&orders[0], &orders[1]], tile(1)) {
         assert!(matches!(
-            ended.unwrap_err(),
+            results.unwrap_err(),
             SessionError::Usage(UsageError::CompleteAgreement) | SessionError::Declined(_)
         ));
     }
     let addresses = coordinators.each_ref().map(|it| it.address.as_str());
-    let (ended, _) = work(&setup, addresses, tile(1), None);
-    assert!(ended.iter().all(Result::is_ok));
+    let (results, _) = work(&setup, addresses, tile(1), None);
+    assert!(results.iter().all(Result::is_ok));
 }
 
 /// What a thief with an order of the joining side has learned, in these files of its own.
