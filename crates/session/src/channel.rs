@@ -116,8 +116,8 @@ impl SecureChannel {
     }
 
     /// Ends the connection soon after this token is cancelled. The first token counts.
-    pub fn end_with(&self, token: CancelToken) {
-        self.connection.end_with(token);
+    pub fn cancel_with(&self, token: CancelToken) {
+        self.connection.cancel_with(token);
     }
 
     /// A handle that monitors the connection from another thread.

@@ -161,7 +161,7 @@ impl SharedConnection {
         self.idle_for() > self.idle
     }
 
-    fn since(&self, moment: &AtomicU64) -> u64 {
+    fn millis_since(&self, moment: &AtomicU64) -> u64 {
         self.now().saturating_sub(moment.load(Ordering::Relaxed))
     }
 
@@ -170,9 +170,9 @@ impl SharedConnection {
     fn note_bytes(&self) -> bool {
         let idle = millis(self.idle);
         // After a longer gap this machine was suspended, or it would have timed out: what arrived before does not count.
-        let suspended = self.since(&self.last_bytes) > idle;
+        let suspended = self.millis_since(&self.last_bytes) > idle;
         let incomplete =
-            self.since(&self.last_plaintext) > idle.saturating_mul(MAX_RECORD_TIMEOUTS);
+            self.millis_since(&self.last_plaintext) > idle.saturating_mul(MAX_RECORD_TIMEOUTS);
         self.note_received(suspended);
         suspended || !incomplete
     }

@@ -76,7 +76,7 @@ impl Identity {
         let identity = Self::from_pkcs8(&key).ok_or(InternalError::NewKey)?;
         remove_abandoned(path);
         // Written to a temporary file and linked to its name: a crash leaves no partial key, and no key is overwritten.
-        let new = path.with_extension(format!("{NEW}{}", std::process::id()));
+        let new = path.with_extension(format!("{NEW_KEY_PREFIX}{}", std::process::id()));
         let written = state_dir::private_file()
             .create_new(true)
             .open(&new)
@@ -229,7 +229,7 @@ impl FromStr for Fingerprint {
             .chars()
             .filter(|c| !matches!(c, '-' | ':') && !c.is_whitespace())
             .collect();
-        unhex(&digits).map(Self).ok_or(FingerprintError)
+        from_hex(&digits).map(Self).ok_or(FingerprintError)
     }
 }
 
@@ -242,7 +242,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 /// A hash from 64 hexadecimal digits.
-pub(crate) fn unhex(text: &str) -> Option<[u8; 32]> {
+pub(crate) fn from_hex(text: &str) -> Option<[u8; 32]> {
     let digits: Vec<char> = text.chars().collect();
     if digits.len() != 64 {
         return None;
@@ -257,7 +257,7 @@ pub(crate) fn unhex(text: &str) -> Option<[u8; 32]> {
 }
 
 /// The extension of a key that is being written, before the id of the process.
-const NEW: &str = "new-";
+const NEW_KEY_PREFIX: &str = "new-";
 
 /// Removes keys that a killed process was writing and that nobody has seen. A process that is still writing one has locked it.
 fn remove_abandoned(path: &Path) {
@@ -270,7 +270,7 @@ fn remove_abandoned(path: &Path) {
     };
     for found in entries.flatten().map(|entry| entry.path()) {
         let extension = found.extension().and_then(|it| it.to_str());
-        let process = extension.and_then(|it| it.strip_prefix(NEW));
+        let process = extension.and_then(|it| it.strip_prefix(NEW_KEY_PREFIX));
         let is_new = process.is_some_and(|id| id.parse::<u32>().is_ok());
         if is_new && found.file_stem() == path.file_stem() {
             state_dir::remove_unlocked(&found, &found);

@@ -74,7 +74,7 @@ pub fn compare_tile_on_loopback(
     let (host, joining) = std::thread::scope(|scope| {
         let joining = scope.spawn(move || {
             let channel = join_on(socket, join_identity, peers[1], &TIMEOUTS)?;
-            channel.end_with(cancel);
+            channel.cancel_with(cancel);
             let proposal = proposal(cohorts[1], None);
             run_side(
                 Role::Join,

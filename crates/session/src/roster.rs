@@ -174,7 +174,7 @@ impl Roster {
     }
 
     /// How many participants and scanpaths these are; scanpaths may be repeated.
-    pub(crate) fn taking_part(&self, scanpaths: impl Iterator<Item = usize>) -> (u64, u64) {
+    pub(crate) fn count_participants(&self, scanpaths: impl Iterator<Item = usize>) -> (u64, u64) {
         let mut taking_part = vec![false; self.len()];
         for index in scanpaths {
             if let Some(it) = taking_part.get_mut(index) {

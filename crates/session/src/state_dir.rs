@@ -53,7 +53,7 @@ impl StateDir {
             (self.ledgers(), crate::locked_file::GUARD),
             (self.disclosures(), crate::locked_file::GUARD),
         ] {
-            for abandoned in entries(&folder, NEW)? {
+            for abandoned in entries(&folder, NEW_EXTENSION)? {
                 remove_unlocked(&abandoned.with_extension(guard), &abandoned);
             }
         }
@@ -201,7 +201,7 @@ pub struct KnownPeer {
 }
 
 /// The extension of a file that is being written and will replace another one.
-pub(crate) const NEW: &str = "new";
+pub(crate) const NEW_EXTENSION: &str = "new";
 
 /// The files with this extension in a folder, in the order of their names; none where there is no folder.
 pub(crate) fn entries(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, SessionError> {
@@ -292,7 +292,7 @@ pub(crate) fn private_file() -> OpenOptions {
 /// Replaces a file atomically: a crash leaves either the old content or the new one.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), SessionError> {
     let failed = |error: io::Error| SessionError::io(path, error);
-    let new = path.with_extension(NEW);
+    let new = path.with_extension(NEW_EXTENSION);
     let mut file = private_file()
         .create(true)
         .truncate(true)

@@ -143,7 +143,7 @@ impl PinnedKeys {
                     (None, _) => Misbehaviour::NoKey.into(),
                 }
             }
-            Error::AlertReceived(alert) if is_about_key(*alert) => SessionError::KeyRejected,
+            Error::AlertReceived(alert) if rejects_key(*alert) => SessionError::KeyRejected,
             // Not a TLS record: the first bytes of an HTTP or SSH server.
             Error::InvalidMessage(
                 InvalidMessage::InvalidContentType | InvalidMessage::UnknownProtocolVersion,
@@ -270,7 +270,7 @@ fn provider() -> Arc<CryptoProvider> {
     Arc::new(provider)
 }
 
-fn is_about_key(alert: AlertDescription) -> bool {
+fn rejects_key(alert: AlertDescription) -> bool {
     matches!(
         alert,
         AlertDescription::AccessDenied

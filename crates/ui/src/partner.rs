@@ -230,7 +230,7 @@ impl App {
         }
         let owner = workspace.identity()?.fingerprint();
         let record = SignedRecord::read(&path, Some(owner))
-            .and_then(SignedRecord::unbroken)
+            .and_then(SignedRecord::require_intact)
             .map_err(veilpath::Error::from)?;
         let mut bytes = Vec::new();
         write_record(&record.lines, &mut bytes)

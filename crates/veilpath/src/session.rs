@@ -334,7 +334,7 @@ impl<'a> Side<'a> {
         prepare: impl FnOnce(&mut Session) -> Result<T, SessionError>,
     ) -> Result<Option<CompletedSession>, Error> {
         self.options.control.attach(channel.stop_handle()?);
-        channel.end_with(self.events.cancel_token());
+        channel.cancel_with(self.events.cancel_token());
         let (mut session, theirs) = self.open(channel, peer.fingerprint)?;
         self.report_peer(peer, PeerEvent::Connected);
         let _prepared = prepare(&mut session)?;

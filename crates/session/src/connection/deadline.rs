@@ -23,7 +23,7 @@ impl SharedConnection {
     }
 
     /// Ends the connection soon after this token is cancelled. The first token counts.
-    pub(crate) fn end_with(&self, token: CancelToken) {
+    pub(crate) fn cancel_with(&self, token: CancelToken) {
         let _ = self.cancel.set(token);
     }
 

@@ -120,7 +120,7 @@ impl Disclosures {
     }
 
     /// Whether a participant was in any answer.
-    pub(super) fn knows(&self, participant: &str) -> bool {
+    pub(super) fn contains(&self, participant: &str) -> bool {
         let mut cohorts = self.cohorts.values();
         cohorts.any(|cohort| cohort.contains_key(participant))
     }

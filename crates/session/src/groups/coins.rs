@@ -11,7 +11,7 @@
 use super::GroupAgreement;
 use crate::control::{self, Tag};
 use crate::error::{Misbehaviour, SessionError};
-use crate::identity::{hex, unhex};
+use crate::identity::{from_hex, hex};
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
 use veilpath_channel::Channel;
@@ -55,7 +55,7 @@ impl GroupAgreement {
             let opened = commitment(&committed.agreement, role.other(), part, labels.as_deref());
             opened == committed.their_commitment
         };
-        let theirs = unhex(&theirs.coins).filter(is_as_committed);
+        let theirs = from_hex(&theirs.coins).filter(is_as_committed);
         let theirs = theirs.ok_or(Misbehaviour::InvalidCoins)?;
         if let Some(labels) = labels {
             self.terms.publish(role, &labels)?;

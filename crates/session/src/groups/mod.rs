@@ -39,7 +39,7 @@ use crate::disclosure::{
     AnswerRequest, Charge, DisclosureLedger, DisclosureLimits, DisclosureRefusal,
 };
 use crate::error::{InternalError, Limit, Misbehaviour, SessionError, UsageError};
-use crate::identity::{hex, unhex};
+use crate::identity::{from_hex, hex};
 use crate::journal::Journal;
 use crate::session::Proposal;
 use coins::{Committed, commitment};
@@ -266,7 +266,7 @@ impl GroupNegotiation<'_> {
         let peer_digest = their_terms.digest()?;
         let their_commitment = their_terms.commitment.as_ref();
         let their_commitment =
-            their_commitment.map(|text| unhex(text).ok_or(Misbehaviour::InvalidCoins));
+            their_commitment.map(|text| from_hex(text).ok_or(Misbehaviour::InvalidCoins));
         let committed = their_commitment
             .transpose()?
             .map(|their_commitment| Committed {

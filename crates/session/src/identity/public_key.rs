@@ -1,6 +1,6 @@
 //! An Ed25519 public key, and the forms of keys and fingerprints in messages and files.
 
-use super::{Fingerprint, hex, unhex};
+use super::{Fingerprint, from_hex, hex};
 use ring::signature::{ED25519, UnparsedPublicKey};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -29,7 +29,7 @@ impl PublicKey {
         let Some((first, second)) = signature.split_at_checked(64) else {
             return false;
         };
-        let (Some(first), Some(second)) = (unhex(first), unhex(second)) else {
+        let (Some(first), Some(second)) = (from_hex(first), from_hex(second)) else {
             return false;
         };
         let bytes = [first, second].concat();
@@ -47,7 +47,7 @@ impl Serialize for PublicKey {
 impl<'de> Deserialize<'de> for PublicKey {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        unhex(&text)
+        from_hex(&text)
             .map(Self)
             .ok_or_else(|| D::Error::custom("not a key"))
     }

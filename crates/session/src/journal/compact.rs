@@ -5,7 +5,7 @@
 
 use super::record::Record;
 use super::{HEADER, Journal, PairEntry, RECORD};
-use crate::state_dir::{self, NEW};
+use crate::state_dir::{self, NEW_EXTENSION};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
@@ -27,13 +27,15 @@ impl Journal {
                 self.end = needed;
                 self.records = count as u64;
             }
-            Err(_) => drop(std::fs::remove_file(self.path.with_extension(NEW))),
+            Err(_) => drop(std::fs::remove_file(
+                self.path.with_extension(NEW_EXTENSION),
+            )),
         }
     }
 
     /// Replaces the file atomically by a locked one with the same content.
     fn rewrite(&self) -> io::Result<File> {
-        let new = self.path.with_extension(NEW);
+        let new = self.path.with_extension(NEW_EXTENSION);
         let file = state_dir::private_file()
             .read(true)
             .create(true)

@@ -51,7 +51,7 @@ impl Journal {
     }
 
     /// From now on the coordinator stores the records.
-    pub(crate) fn keep_with(&mut self, coordinator: CoordinatorLink) {
+    pub(crate) fn set_coordinator(&mut self, coordinator: CoordinatorLink) {
         self.coordinator = Some(coordinator);
     }
 

@@ -231,7 +231,7 @@ impl Account {
     /// The limit of a scanpath.
     fn limit(&self, name: &str, earlier: &BTreeMap<String, u64>) -> (u64, LimitOrigin) {
         match &self.chosen_limits {
-            Some(chosen) => (of(chosen, name), LimitOrigin::Chosen),
+            Some(chosen) => (limit_of(chosen, name), LimitOrigin::Chosen),
             None => match (self.default_limit(name, earlier), self.policy) {
                 ((limit, _), Some(most)) if most < limit => (most, LimitOrigin::Policy),
                 (default, _) => default,
@@ -242,7 +242,10 @@ impl Account {
     /// The default limit of a scanpath. It counts all answers as if each said as much as one of this plan. Where an earlier plan
     /// had answers that say more, its smaller limit holds: otherwise plans in a suitable order would add up to a scanpath.
     fn default_limit(&self, name: &str, earlier: &BTreeMap<String, u64>) -> (u64, LimitOrigin) {
-        let (ours, earlier) = (of(&self.default_limits, name), of(earlier, name));
+        let (ours, earlier) = (
+            limit_of(&self.default_limits, name),
+            limit_of(earlier, name),
+        );
         match earlier < ours {
             true => (earlier, LimitOrigin::EarlierPlan),
             false => (ours, LimitOrigin::Plan),
@@ -264,7 +267,7 @@ impl Account {
         let mut sums = self.sums(more);
         sums.retain(|_, more| *more > 0);
         for (name, count) in &mut sums {
-            *count = count.saturating_add(of_or_zero(&self.counts, name));
+            *count = count.saturating_add(count_of(&self.counts, name));
         }
         sums
     }
@@ -404,11 +407,11 @@ fn within_limit(mut totals: Totals) -> Result<Totals, SessionError> {
     }
 }
 
-fn of(limits: &BTreeMap<String, u64>, name: &str) -> u64 {
+fn limit_of(limits: &BTreeMap<String, u64>, name: &str) -> u64 {
     limits.get(name).copied().unwrap_or(u64::MAX)
 }
 
-fn of_or_zero(counts: &BTreeMap<String, u64>, name: &str) -> u64 {
+fn count_of(counts: &BTreeMap<String, u64>, name: &str) -> u64 {
     counts.get(name).copied().unwrap_or(0)
 }
 

@@ -133,11 +133,11 @@ impl LedgerFile {
                     return Ok(());
                 }
                 current.log_end = append(path, &stamp, current.log_end, &counted)?;
-                current.ledger.enter(counted);
+                current.ledger.apply(counted);
             }
             _ => {
                 let mut ledger = known.take().map(|it| it.ledger).unwrap_or_default();
-                ledger.enter(counted);
+                ledger.apply(counted);
                 *known = Some(replace(path, ledger)?);
             }
         }
@@ -150,7 +150,7 @@ impl LedgerFile {
 }
 
 impl Ledger {
-    fn enter(&mut self, counted: Counted) {
+    fn apply(&mut self, counted: Counted) {
         let Counted {
             agreement,
             about_any,
@@ -251,7 +251,7 @@ fn read_log(path: &Path, known: &mut Known) -> Result<bool, SessionError> {
     let mut lines = text.split_inclusive(|&byte| byte == b'\n').peekable();
     while let Some(line) = lines.next() {
         match serde_json::from_slice(line) {
-            Ok(counted) if line.ends_with(b"\n") => known.ledger.enter(counted),
+            Ok(counted) if line.ends_with(b"\n") => known.ledger.apply(counted),
             // Only the last line can be one that was not synced.
             _ if lines.peek().is_some() => return Err(corrupted(&path)),
             _ => break,

@@ -42,24 +42,24 @@ impl RelayConnection {
         deadline: Instant,
     ) -> Result<Self, SessionError> {
         let socket = connect_tcp(address, deadline)?;
-        let mut entered = Self {
+        let mut connection = Self {
             socket,
             address: address.to_string(),
             is_gateway,
         };
-        let failed = |_: io::Error| entered.problem(RelayProblem::Closed);
-        entered.socket.set_nodelay(true).map_err(failed)?;
+        let failed = |_: io::Error| connection.problem(RelayProblem::Closed);
+        connection.socket.set_nodelay(true).map_err(failed)?;
         let poll = Some(POLL_INTERVAL);
-        entered.socket.set_read_timeout(poll).map_err(failed)?;
-        entered.socket.set_write_timeout(poll).map_err(failed)?;
-        let sent = (&entered.socket).write_all(greeting);
+        connection.socket.set_read_timeout(poll).map_err(failed)?;
+        connection.socket.set_write_timeout(poll).map_err(failed)?;
+        let sent = (&connection.socket).write_all(greeting);
         sent.map_err(failed)?;
         let answered = deadline.min(Instant::now() + ENTRY_TIMEOUT);
-        match entered.next_reply(&|| Instant::now() < answered)? {
-            None => Err(entered.problem(RelayProblem::Silent)),
+        match connection.next_reply(&|| Instant::now() < answered)? {
+            None => Err(connection.problem(RelayProblem::Silent)),
             // A relay asks before it connects.
-            Some(Reply::Ping) => Ok(entered),
-            Some(_) => Err(entered.problem(RelayProblem::NotARelay)),
+            Some(Reply::Ping) => Ok(connection),
+            Some(_) => Err(connection.problem(RelayProblem::NotARelay)),
         }
     }
 
@@ -153,7 +153,7 @@ pub(crate) fn meet(
             return Err(NetworkError::Stopped.into());
         }
         let met = RelayConnection::new(address, is_gateway, &greeting()?, deadline)
-            .and_then(|entered| entered.wait(&may_wait));
+            .and_then(|connection| connection.wait(&may_wait));
         let (error, pause) = match met {
             Ok(None) if is_stopped() => return Err(NetworkError::Stopped.into()),
             Ok(None) => return Err(NetworkError::NoPeer(timeouts.connect).into()),
@@ -161,7 +161,7 @@ pub(crate) fn meet(
                 Ok(channel) => return Ok(channel),
                 Err(error) => (error, RETRY_DELAY),
             },
-            Err(error) if is_lasting(&error) => return Err(error),
+            Err(error) if is_permanent(&error) => return Err(error),
             Err(error) => (error, CONNECT_RETRY_DELAY),
         };
         if Instant::now() + pause >= deadline {
@@ -172,7 +172,7 @@ pub(crate) fn meet(
 }
 
 /// Whether another attempt cannot succeed.
-fn is_lasting(error: &SessionError) -> bool {
+fn is_permanent(error: &SessionError) -> bool {
     match error {
         SessionError::Usage(_) => true,
         SessionError::Network(
@@ -212,15 +212,17 @@ impl RelayWaiters {
         };
         let mut greetings = greetings.peekable();
         let first = *greetings.peek().ok_or_else(invalid)?;
-        let mut entered = Some(Self::enter_first(address, &first, timeouts)?);
-        let relay = entered.as_ref().map(|entered| entered.socket.peer_addr());
+        let mut connection = Some(Self::connect_first(address, &first, timeouts)?);
+        let relay = connection
+            .as_ref()
+            .map(|connection| connection.socket.peer_addr());
         let relay = relay.and_then(Result::ok).ok_or_else(invalid)?;
         let (queue, sockets) = sync_channel(1);
         let stopped = Arc::new(AtomicBool::new(false));
         for greeting in greetings {
             let (address, queue) = (address.to_string(), queue.clone());
-            let (stopped, entered) = (Arc::clone(&stopped), entered.take());
-            let wait = move || keep_waiting(&address, &greeting, entered, &queue, &stopped);
+            let (stopped, connection) = (Arc::clone(&stopped), connection.take());
+            let wait = move || keep_waiting(&address, &greeting, connection, &queue, &stopped);
             let thread = std::thread::Builder::new().stack_size(WAITER_STACK);
             thread.spawn(wait).map_err(NetworkError::Connection)?;
         }
@@ -231,7 +233,7 @@ impl RelayWaiters {
         })
     }
 
-    fn enter_first(
+    fn connect_first(
         address: &str,
         greeting: &Greeting,
         timeouts: &Timeouts,
@@ -239,12 +241,12 @@ impl RelayWaiters {
         let deadline = deadline(timeouts.connect.min(ENTRY_TIMEOUT));
         loop {
             match RelayConnection::new(address, false, &greeting.encode(), deadline) {
-                Err(error) if is_lasting(&error) => return Err(error),
+                Err(error) if is_permanent(&error) => return Err(error),
                 Err(error) if Instant::now() + CONNECT_RETRY_DELAY >= deadline => {
                     return Err(error);
                 }
                 Err(_) => std::thread::sleep(CONNECT_RETRY_DELAY),
-                entered => return entered,
+                connection => return connection,
             }
         }
     }
@@ -276,20 +278,20 @@ impl Drop for RelayWaiters {
 fn keep_waiting(
     address: &str,
     greeting: &Greeting,
-    mut entered: Option<RelayConnection>,
+    mut connection: Option<RelayConnection>,
     queue: &SyncSender<TcpStream>,
     stopped: &AtomicBool,
 ) {
     let may_wait = || !stopped.load(Ordering::Relaxed);
     while may_wait() {
-        let met = match entered.take() {
-            Some(entered) => Ok(entered),
+        let met = match connection.take() {
+            Some(connection) => Ok(connection),
             None => {
                 let deadline = Instant::now() + ENTRY_TIMEOUT;
                 RelayConnection::new(address, false, &greeting.encode(), deadline)
             }
         };
-        match met.and_then(|entered| entered.wait(&may_wait)) {
+        match met.and_then(|connection| connection.wait(&may_wait)) {
             Ok(Some(socket)) => {
                 if queue.send(socket).is_err() {
                     return;

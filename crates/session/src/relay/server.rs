@@ -196,7 +196,7 @@ impl Relay {
             let mut busy = self.accept(now);
             busy |= self.read(now);
             self.rendezvous.tick(now);
-            busy |= self.act(on_event);
+            busy |= self.perform_actions(on_event);
             self.reap(on_event);
             self.report_dropped(on_event);
             std::thread::sleep(if busy { BUSY_POLL } else { QUIET_POLL });
@@ -230,7 +230,7 @@ impl Relay {
 
     /// Reads what clients have sent. Whether one of them is about to send something.
     fn read(&mut self, now: Instant) -> bool {
-        let (mut busy, mut gone) = (false, Vec::new());
+        let (mut busy, mut closed) = (false, Vec::new());
         for (&id, client) in &mut self.clients {
             let urgent = self.rendezvous.is_urgent(id);
             busy |= urgent;
@@ -242,17 +242,17 @@ impl Relay {
             match client.socket.read(&mut bytes) {
                 Ok(count @ 1..) => self.rendezvous.receive(id, &bytes[..count], now),
                 Err(error) if is_timeout(&error) => {}
-                _ => gone.push(id),
+                _ => closed.push(id),
             }
         }
-        for id in gone {
+        for id in closed {
             self.clients.remove(&id);
             self.rendezvous.client_closed(id, now);
         }
         busy
     }
 
-    fn act(&mut self, on_event: &mut dyn FnMut(RelayEvent)) -> bool {
+    fn perform_actions(&mut self, on_event: &mut dyn FnMut(RelayEvent)) -> bool {
         let actions = self.rendezvous.actions();
         let busy = !actions.is_empty();
         for action in actions {

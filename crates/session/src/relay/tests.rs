@@ -37,8 +37,14 @@ fn greeting(role: Role, number: u8) -> [u8; GREETING] {
 }
 
 /// A client that has greeted, and answered the first ping if `answers`.
-fn enter(rendezvous: &mut Rendezvous, role: Role, number: u8, now: Instant, answers: bool) -> u64 {
-    let id = enter_from(rendezvous, role, number, from(number), now);
+fn connect_client(
+    rendezvous: &mut Rendezvous,
+    role: Role,
+    number: u8,
+    now: Instant,
+    answers: bool,
+) -> u64 {
+    let id = connect_client_from(rendezvous, role, number, from(number), now);
     if answers {
         rendezvous.receive(id, &[PONG], now);
     }
@@ -46,7 +52,7 @@ fn enter(rendezvous: &mut Rendezvous, role: Role, number: u8, now: Instant, answ
 }
 
 /// A client of this address that has greeted.
-fn enter_from(
+fn connect_client_from(
     rendezvous: &mut Rendezvous,
     role: Role,
     number: u8,
@@ -101,12 +107,12 @@ fn two_sides_meet_in_either_order() {
     let now = Instant::now();
     for roles in [[Role::Host, Role::Join], [Role::Join, Role::Host]] {
         let mut rendezvous = Rendezvous::new(limits(8, 8));
-        let first = enter(&mut rendezvous, roles[0], 1, now, true);
-        let other_token = enter(&mut rendezvous, roles[1], 2, now, true);
-        let same_role = enter(&mut rendezvous, roles[0], 1, now, true);
+        let first = connect_client(&mut rendezvous, roles[0], 1, now, true);
+        let other_token = connect_client(&mut rendezvous, roles[1], 2, now, true);
+        let same_role = connect_client(&mut rendezvous, roles[0], 1, now, true);
         assert_eq!(rendezvous.actions(), []);
         let later = now + Duration::from_secs(10);
-        let second = enter(&mut rendezvous, roles[1], 1, later, true);
+        let second = connect_client(&mut rendezvous, roles[1], 1, later, true);
         // The first has waited for a while: it is asked whether it is still there.
         assert_eq!(
             rendezvous.actions(),
@@ -134,10 +140,10 @@ fn two_sides_meet_in_either_order() {
 fn a_client_that_has_gone_silently_is_replaced() {
     let mut now = Instant::now();
     let mut rendezvous = Rendezvous::new(limits(8, 8));
-    let dead = enter(&mut rendezvous, Role::Host, 1, now, true);
-    let alive = enter(&mut rendezvous, Role::Host, 1, now, true);
+    let dead = connect_client(&mut rendezvous, Role::Host, 1, now, true);
+    let alive = connect_client(&mut rendezvous, Role::Host, 1, now, true);
     now += Duration::from_secs(10);
-    let join = enter(&mut rendezvous, Role::Join, 1, now, true);
+    let join = connect_client(&mut rendezvous, Role::Join, 1, now, true);
     assert_eq!(rendezvous.actions(), [Action::Send(dead, Reply::Ping)]);
     now += Duration::from_secs(6);
     rendezvous.tick(now);
@@ -178,8 +184,8 @@ fn refused_clients_are_told_why() {
     // One connection is all that this relay has.
     let mut hosts = Vec::new();
     for is_free in [true, false] {
-        hosts.push(enter(&mut rendezvous, Role::Host, 1, now, true));
-        enter(&mut rendezvous, Role::Join, 1, now, true);
+        hosts.push(connect_client(&mut rendezvous, Role::Host, 1, now, true));
+        connect_client(&mut rendezvous, Role::Join, 1, now, true);
         let actions = rendezvous.actions();
         let connects = |it: &Action| matches!(it, Action::Connect { .. });
         assert_eq!(actions.iter().any(connects), is_free, "{actions:?}");
@@ -187,8 +193,8 @@ fn refused_clients_are_told_why() {
         assert_eq!(actions.iter().any(full), !is_free, "{actions:?}");
     }
     rendezvous.pair_closed(hosts[0]);
-    enter(&mut rendezvous, Role::Host, 1, now, true);
-    enter(&mut rendezvous, Role::Join, 1, now, true);
+    connect_client(&mut rendezvous, Role::Host, 1, now, true);
+    connect_client(&mut rendezvous, Role::Join, 1, now, true);
     let last = rendezvous.actions().pop();
     assert!(matches!(last, Some(Action::Connect { .. })));
 }
@@ -198,14 +204,14 @@ fn refused_clients_are_told_why() {
 fn a_flood_evicts_only_its_own_clients() {
     let mut now = Instant::now();
     let mut rendezvous = Rendezvous::new(limits(8, 8));
-    let host = enter(&mut rendezvous, Role::Host, 1, now, true);
+    let host = connect_client(&mut rendezvous, Role::Host, 1, now, true);
     for _ in 0..1000 {
         rendezvous.add_client(from(9), now);
-        enter(&mut rendezvous, Role::Host, 9, now, true);
+        connect_client(&mut rendezvous, Role::Host, 9, now, true);
         assert!(rendezvous.len() <= 64 + 8);
     }
     rendezvous.actions();
-    enter(&mut rendezvous, Role::Join, 1, now, true);
+    connect_client(&mut rendezvous, Role::Join, 1, now, true);
     let last = rendezvous.actions().pop();
     assert!(matches!(last, Some(Action::Connect { host: it, .. }) if it == host));
     // Nobody answers any more.
@@ -223,11 +229,11 @@ fn one_address_cannot_keep_two_sides_apart() {
     for roles in [[Role::Host, Role::Join], [Role::Join, Role::Host]] {
         let mut rendezvous = Rendezvous::new(limits(64, 64));
         for _ in 0..20 {
-            let id = enter_from(&mut rendezvous, roles[0], 1, from(9), now);
+            let id = connect_client_from(&mut rendezvous, roles[0], 1, from(9), now);
             rendezvous.receive(id, &[PONG], now);
         }
-        let first = enter(&mut rendezvous, roles[0], 1, now, true);
-        let second = enter_from(&mut rendezvous, roles[1], 1, from(2), now);
+        let first = connect_client(&mut rendezvous, roles[0], 1, now, true);
+        let second = connect_client_from(&mut rendezvous, roles[1], 1, from(2), now);
         rendezvous.receive(second, &[PONG], now);
         let (host, join) = match roles[0] {
             Role::Host => (first, second),
@@ -244,7 +250,7 @@ fn one_address_cannot_take_all_connections() {
     let now = Instant::now();
     let connects = |rendezvous: &mut Rendezvous, addresses: [u8; 2]| {
         for (role, address) in [Role::Host, Role::Join].into_iter().zip(addresses) {
-            let id = enter_from(rendezvous, role, addresses[0], from(address), now);
+            let id = connect_client_from(rendezvous, role, addresses[0], from(address), now);
             rendezvous.receive(id, &[PONG], now);
         }
         let last = rendezvous.actions().pop();
@@ -281,8 +287,8 @@ enum ClientAction {
     End,
 }
 
-fn deeds() -> impl Strategy<Value = Vec<ClientAction>> {
-    let deed = prop_oneof![
+fn client_actions() -> impl Strategy<Value = Vec<ClientAction>> {
+    let action = prop_oneof![
         any::<u8>().prop_map(|it| ClientAction::Arrive(it % 4)),
         (0..40usize, any::<bool>(), 0..3u8)
             .prop_map(|(id, host, it)| ClientAction::Greet(id, host, it)),
@@ -294,14 +300,14 @@ fn deeds() -> impl Strategy<Value = Vec<ClientAction>> {
         (0..20_000u16).prop_map(ClientAction::Pass),
         Just(ClientAction::End),
     ];
-    prop::collection::vec(deed, 0..200)
+    prop::collection::vec(action, 0..200)
 }
 
 proptest! {
     /// Whatever clients send: only two with the same token and different roles are connected, after each has answered
     /// its last ping; everything stays bounded, and in the end nobody is left.
     #[test]
-    fn any_client_behaviour_gives_only_valid_connections(deeds in deeds()) {
+    fn any_client_behaviour_gives_only_valid_connections(client_actions in client_actions()) {
         let start = Instant::now();
         let mut now = start;
         let mut rendezvous = Rendezvous::new(limits(6, 3));
@@ -309,9 +315,9 @@ proptest! {
         let mut greetings: HashMap<u64, (Role, u8)> = HashMap::new();
         let mut unanswered: HashMap<u64, u32> = HashMap::new();
         let mut ids: Vec<u64> = Vec::new();
-        for deed in deeds {
+        for action in client_actions {
             let id = |index: usize| ids.get(index).copied().unwrap_or(u64::MAX);
-            match deed {
+            match action {
                 ClientAction::Arrive(address) => ids.push(rendezvous.add_client(from(address), now)),
                 ClientAction::Greet(index, host, number) => {
                     let role = if host { Role::Host } else { Role::Join };

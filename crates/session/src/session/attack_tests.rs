@@ -20,7 +20,7 @@ mod signatures;
 mod starts;
 
 use super::*;
-use crate::checksummed::Flips;
+use crate::checksummed::BitFlips;
 use crate::digests::{FORGED_TAG, cohort_tag};
 use crate::{Listener, ScanpathLimit, join};
 use cohorts::{cohort, letters};
@@ -108,7 +108,7 @@ struct Attempt<'a> {
     labels: Option<&'static [u8]>,
     cut: Option<Cut>,
     /// The bytes that it changes, and those after which it hangs up, counted from the agreement.
-    flips: Option<Flips>,
+    flips: Option<BitFlips>,
     bytes: Option<usize>,
     fresh: bool,
     /// What it does between the agreement and the computation.

@@ -16,7 +16,7 @@
 //! An agreement is a plan and a number. Repeating a plan on purpose takes a new number, and both users must ask for it, because
 //! everything is counted again. A side that has lost its files asks for it too, and gets the number of the other side.
 
-use super::open_records::{OpenRecords, OpenedFor, all_comparisons};
+use super::open_records::{OpenRecords, RecordsScope, all_comparisons};
 use super::{Agreement, Proposal, Session, by_role};
 use crate::agreement::Terms;
 use crate::control::{self, Decline, Tag};
@@ -239,7 +239,7 @@ impl Session {
             let numbers = group.as_ref().map_or(0, |group| group.schema.count());
             let whole = all_comparisons(&blocks, &proposal.spec, role, [&host, &join]);
             let (names, limits) = self.counted(&proposal)?;
-            let opened = OpenedFor {
+            let opened = RecordsScope {
                 agreed: &agreed,
                 tile,
                 whole: proposal.tile_count().map(|_| &whole[..]),

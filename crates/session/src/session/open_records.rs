@@ -16,7 +16,7 @@ use veilpath_protocol::{PairBlocks, ProtocolError, Role, Spec, Tile};
 
 /// What the records are opened for.
 #[derive(Clone, Copy)]
-pub(crate) struct OpenedFor<'a> {
+pub(crate) struct RecordsScope<'a> {
     pub(crate) agreed: &'a AgreedPairs<'a>,
     pub(crate) tile: Option<Tile>,
     /// For a tile, the comparisons of each scanpath of this side in the whole plan.
@@ -104,7 +104,7 @@ pub(crate) struct OpenRecords {
     pub(crate) limit: LimitSummary,
 }
 
-impl OpenedFor<'_> {
+impl RecordsScope<'_> {
     /// The name of the journal.
     pub(crate) fn journal_id(&self) -> [u8; 32] {
         journal_id(self.id, self.agreed.role, self.tile)
@@ -126,7 +126,7 @@ impl OpenedFor<'_> {
         mut journal: Journal,
         ledger: LedgerFile,
     ) -> Result<OpenRecords, SessionError> {
-        let OpenedFor {
+        let RecordsScope {
             agreed,
             tile,
             whole,

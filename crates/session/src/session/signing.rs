@@ -80,8 +80,8 @@ impl AgreedSession {
             }
         };
         let sides = [
-            agreement.host.taking_part(rows.into_iter()),
-            agreement.join.taking_part(columns.into_iter()),
+            agreement.host.count_participants(rows.into_iter()),
+            agreement.join.count_participants(columns.into_iter()),
         ];
         Disclosure {
             agreement: hex(&agreement.id),

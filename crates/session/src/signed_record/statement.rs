@@ -2,7 +2,7 @@
 
 use crate::digests::{journal_id, journal_name};
 use crate::error::{InternalError, Misbehaviour};
-use crate::identity::{PublicKey, hex, unhex};
+use crate::identity::{PublicKey, from_hex, hex};
 use crate::{Fingerprint, Identity, SessionError, date};
 use serde::{Deserialize, Serialize};
 use veilpath_protocol::{RevealTo, Role};
@@ -74,7 +74,7 @@ impl Disclosure {
 
     /// The name of the comparison in the state directory of the side with this role, as [`crate::StoredComparison::id`] has it.
     pub fn comparison_id(&self, role: Role) -> Option<String> {
-        let agreement = unhex(&self.agreement)?;
+        let agreement = from_hex(&self.agreement)?;
         let tile = match &self.tile {
             None => None,
             Some(tile) => Some(tile.parse().ok()?),

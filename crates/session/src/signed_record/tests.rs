@@ -92,7 +92,7 @@ fn joined(lines: &[&str]) -> String {
 #[test]
 fn a_record_is_read_back() {
     let sides = Sides::with_sessions();
-    let record = read(&sides.text(Role::Host)).unbroken().unwrap();
+    let record = read(&sides.text(Role::Host)).require_intact().unwrap();
     assert_eq!(record.owners(), [sides.host.fingerprint()]);
     let steps: Vec<&str> = record
         .lines
@@ -244,7 +244,7 @@ fn a_truncated_line_is_replaced_and_a_changed_one_is_an_error() {
         .unwrap();
     assert_eq!(
         read(&sides.text(Role::Host))
-            .unbroken()
+            .require_intact()
             .unwrap()
             .lines
             .len(),
@@ -317,7 +317,7 @@ fn a_truncated_tail_shows_in_the_partners_copy() {
     let text = sides.text(Role::Host);
     let lines: Vec<&str> = text.lines().collect();
     for kept in 0..3 {
-        let cut = read(&joined(&lines[..kept])).unbroken().unwrap();
+        let cut = read(&joined(&lines[..kept])).require_intact().unwrap();
         let found = RecordComparison::new(&cut, &theirs);
         let missing: Vec<u64> = found.missing_in_ours.iter().map(|it| it.number).collect();
         let expected: Vec<u64> = (kept as u64 + 1..=3).collect();

@@ -154,7 +154,7 @@ impl SignedRecord {
     }
 
     /// The record, if it is unbroken.
-    pub fn unbroken(self) -> Result<Self, SessionError> {
+    pub fn require_intact(self) -> Result<Self, SessionError> {
         match self.problem {
             None => Ok(self),
             Some((line, problem)) => Err(SessionError::file(

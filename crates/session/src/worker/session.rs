@@ -17,7 +17,7 @@ use crate::control::{self, Tag};
 use crate::digests::{nonce, run_tag};
 use crate::engine_decision::EngineReason;
 use crate::error::{Difference, Misbehaviour, UsageError, sanitize};
-use crate::identity::unhex;
+use crate::identity::from_hex;
 use crate::ledger::LedgerFile;
 use crate::limits::Timeouts;
 use crate::records::MAX_STARTS;
@@ -120,7 +120,7 @@ impl Session {
                 theirs: sanitize(&theirs.tile),
             }]));
         }
-        let plan_id = unhex(&plan.plan).ok_or(Misbehaviour::DifferentAgreement)?;
+        let plan_id = from_hex(&plan.plan).ok_or(Misbehaviour::DifferentAgreement)?;
         let proposal = Proposal {
             spec: plan.spec.clone(),
             auto_engine: false,

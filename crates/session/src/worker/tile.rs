@@ -6,7 +6,7 @@ use crate::error::SessionError;
 use crate::memory;
 use crate::records::AgreedPairs;
 use crate::roster::{self, Roster};
-use crate::session::open_records::{OpenedFor, all_comparisons};
+use crate::session::open_records::{RecordsScope, all_comparisons};
 use veilpath_protocol::{JobSize, PairBlocks, Role, SideSize, Tile};
 
 #[cfg(test)]
@@ -98,8 +98,8 @@ impl TilePairs {
         &'a self,
         plan: &'a AgreedPlan,
         agreed: &'a AgreedPairs<'a>,
-    ) -> OpenedFor<'a> {
-        OpenedFor {
+    ) -> RecordsScope<'a> {
+        RecordsScope {
             agreed,
             tile: Some(self.tile),
             whole: Some(&self.whole),

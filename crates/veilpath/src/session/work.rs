@@ -105,7 +105,7 @@ fn run(
         }
         (channel, _) => channel?,
     };
-    channel.end_with(events.cancel_token());
+    channel.cancel_with(events.cancel_token());
     let peer = Arc::new(Peer::unnamed(order.plan().peer()));
     let report = |event| {
         events.event(Event::Session(SessionEvent::Peer {

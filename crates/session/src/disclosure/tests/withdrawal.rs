@@ -31,7 +31,7 @@ fn a_withdrawal_is_allowed_and_recorded() {
     assert_eq!(fixture.ask(2, mean, &members(1..9)), Ok(2));
     let owner = Some(fixture.identity.fingerprint());
     let record = SignedRecord::read(&fixture.state_dir().record(), owner).unwrap();
-    let record = record.unbroken().unwrap();
+    let record = record.require_intact().unwrap();
     assert_eq!(record.lines.len(), 1);
     assert!(matches!(
         &record.lines[0].entry,

@@ -95,7 +95,10 @@ fn assert_opened_first(opened: &Opened, asked: GroupQuestion, case: &str) {
             Tag::Coins => {
                 let digits = text.strip_prefix(r#"{"coins":""#).unwrap();
                 let digits = digits.strip_suffix(r#""}"#).unwrap();
-                assert!(crate::identity::unhex(digits).is_some(), "{case}: {text}");
+                assert!(
+                    crate::identity::from_hex(digits).is_some(),
+                    "{case}: {text}"
+                );
             }
             _ => {
                 let intent: BTreeMap<String, String> = serde_json::from_str(&text).unwrap();

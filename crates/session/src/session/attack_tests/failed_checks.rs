@@ -34,7 +34,7 @@ fn lie(case: Case, place: usize, found: &str) {
         flips,
         ..Attempt::new(files.path(), 1)
     };
-    let flips = Flips {
+    let flips = BitFlips {
         sent: 0,
         bytes: place..place + LIE,
         mask: 1,

@@ -31,8 +31,8 @@ fn for_all_cases(to: [RevealTo; 2], attack: impl Fn(Case) + Sync) {
     });
 }
 
-fn flips(place: usize, mask: u8) -> Option<Flips> {
-    Some(Flips {
+fn flips(place: usize, mask: u8) -> Option<BitFlips> {
+    Some(BitFlips {
         sent: 0,
         bytes: place..place + 1,
         mask,

@@ -6,7 +6,10 @@ use crate::{RecordComparison, RecordEntry, SignedRecord, Step};
 pub(super) fn record(files: &Path) -> SignedRecord {
     let path = StateDir::at(files).record();
     match path.exists() {
-        true => SignedRecord::read(&path, None).unwrap().unbroken().unwrap(),
+        true => SignedRecord::read(&path, None)
+            .unwrap()
+            .require_intact()
+            .unwrap(),
         false => SignedRecord {
             path,
             lines: Vec::new(),

@@ -35,17 +35,17 @@
 
 mod client;
 mod completion;
-mod keeper;
 mod rules;
 mod server;
+mod tile_store;
 
 pub use client::CoordinatedTile;
 pub(crate) use client::CoordinatorLink;
-#[cfg(test)]
-pub(super) use keeper::TileKeeper;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use rules::Rules;
 pub use server::{Coordinator, CoordinatorEvent, CoordinatorOptions};
+#[cfg(test)]
+pub(super) use tile_store::TileStore;
 
 use crate::LimitSummary;
 use crate::error::{

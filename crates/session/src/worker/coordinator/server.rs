@@ -4,7 +4,7 @@ use super::super::certificate::WorkerCertificate;
 use super::super::gate::WorkerGate;
 use super::super::plan::AgreedPlan;
 use super::completion::CompleteTiles;
-use super::keeper::TileKeeper;
+use super::tile_store::TileStore;
 use super::{
     BATCH_BYTES, IDLE_TIMEOUT, Order, Refusal, Report, TileState, problem_error, timeouts,
 };
@@ -151,12 +151,12 @@ struct Shared {
     options: CoordinatorOptions,
     complete: CompleteTiles,
     /// The tiles that workers have.
-    leases: Mutex<BTreeMap<u32, Leased>>,
+    leases: Mutex<BTreeMap<u32, LeaseEntry>>,
 }
 
 /// Who has a tile.
 #[derive(Clone, Copy, Debug)]
-struct Leased {
+struct LeaseEntry {
     key: Fingerprint,
     /// Zero until they are counted.
     pairs: u64,
@@ -272,7 +272,7 @@ impl Drop for Lease<'_> {
 }
 
 impl Shared {
-    fn leases(&self) -> MutexGuard<'_, BTreeMap<u32, Leased>> {
+    fn leases(&self) -> MutexGuard<'_, BTreeMap<u32, LeaseEntry>> {
         self.leases.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -313,10 +313,10 @@ impl Shared {
             self.stop_tile(tile, reason, events)?;
             return control::send_bytes(channel, Tag::Stored, &[]);
         }
-        let (_lease, mut keeper) = self.open(tile, key)?;
+        let (_lease, mut store) = self.open(tile, key)?;
         let _ = events.send(CoordinatorEvent::Started { tile });
-        let served = self.follow(channel, &certificate, tile, &mut keeper);
-        let complete = keeper.is_complete();
+        let served = self.follow(channel, &certificate, tile, &mut store);
+        let complete = store.is_complete();
         let _ = events.send(CoordinatorEvent::Ended { tile, complete });
         if complete && self.complete.add(Some(tile), &self.plan, &self.state_dir)? {
             let _ = events.send(CoordinatorEvent::AllComplete);
@@ -368,7 +368,7 @@ impl Shared {
         &self,
         index: u32,
         key: Fingerprint,
-    ) -> Result<(Lease<'_>, TileKeeper<'_>), SessionError> {
+    ) -> Result<(Lease<'_>, TileStore<'_>), SessionError> {
         let tile = self.tile(index)?;
         let lease = self.lease(index, key)?;
         let own = self.plan.pairs_in(tile);
@@ -381,11 +381,11 @@ impl Shared {
             if others > 0 && bytes > self.options.memory {
                 return Err(problem_error(CoordinatorProblem::Full));
             }
-            leases.insert(index, Leased { key, pairs: own });
+            leases.insert(index, LeaseEntry { key, pairs: own });
         }
         let pairs = self.plan.pairs_of(tile, None)?;
-        let keeper = TileKeeper::open(&self.plan, pairs, &self.state_dir, &self.ledger)?;
-        Ok((lease, keeper))
+        let store = TileStore::open(&self.plan, pairs, &self.state_dir, &self.ledger)?;
+        Ok((lease, store))
     }
 
     /// Leases a tile, unless another connection has it, or this key or all of them have too many.
@@ -399,7 +399,7 @@ impl Shared {
         if leases.len() >= most || of_key >= most.div_ceil(2) {
             return Err(problem_error(CoordinatorProblem::Full));
         }
-        leases.insert(tile, Leased { key, pairs: 0 });
+        leases.insert(tile, LeaseEntry { key, pairs: 0 });
         Ok(Lease { shared: self, tile })
     }
 
@@ -409,14 +409,14 @@ impl Shared {
         channel: &mut SecureChannel,
         certificate: &WorkerCertificate,
         tile: u32,
-        keeper: &mut TileKeeper<'_>,
+        store: &mut TileStore<'_>,
     ) -> Result<(), SessionError> {
-        let journal = &keeper.records.journal;
+        let journal = &store.records.journal;
         let stored = journal.stored_bytes();
         let state = TileState {
             records: stored,
-            max_agreements: keeper.records.max_agreements,
-            limit: keeper.records.limit.clone(),
+            max_agreements: store.records.max_agreements,
+            limit: store.records.limit.clone(),
         };
         control::send(channel, Tag::Tile, &state)?;
         let mut place = 0;
@@ -430,7 +430,7 @@ impl Shared {
         loop {
             let bytes = control::receive_bytes(channel, Tag::Records)?;
             self.check(channel, certificate, tile)?;
-            keeper.store(&bytes)?;
+            store.store(&bytes)?;
             control::send_bytes(channel, Tag::Stored, &[])?;
         }
     }

@@ -9,7 +9,7 @@ use super::*;
 use crate::error::{FileProblem, Limit};
 use crate::journal::Journal;
 use crate::ledger::LedgerFile;
-use crate::worker::coordinator::TileKeeper;
+use crate::worker::coordinator::TileStore;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -374,12 +374,12 @@ fn sent_but_uncounted_halves_are_counted_once() {
         let pairs = plan.pairs_of(tile(1), None).unwrap();
         let peer = setup.identities[1].fingerprint();
         let ledger = LedgerFile::of(Some(&state_dir.ledgers()), peer);
-        TileKeeper::open(&plan, pairs, &state_dir, &ledger)
+        TileStore::open(&plan, pairs, &state_dir, &ledger)
     };
-    let mut keeper = open().unwrap();
-    keeper.journal_mut().start_pairs(&[0, 1]).unwrap();
-    keeper.journal_mut().mark_sent(&[0, 1]).unwrap();
-    drop(keeper);
+    let mut store = open().unwrap();
+    store.journal_mut().start_pairs(&[0, 1]).unwrap();
+    store.journal_mut().mark_sent(&[0, 1]).unwrap();
+    drop(store);
     let before = state_dir.peers().unwrap().entries;
     assert!(before.iter().all(|peer| peer.comparisons == 0));
     for _ in 0..2 {
@@ -397,12 +397,12 @@ fn sent_halves_are_counted_even_beyond_the_limit() {
         let pairs = plan.pairs_of(tile(1), None).unwrap();
         let peer = setup.identities[1].fingerprint();
         let ledger = LedgerFile::of(Some(&state_dir.ledgers()), peer);
-        TileKeeper::open(&plan, pairs, &state_dir, &ledger)
+        TileStore::open(&plan, pairs, &state_dir, &ledger)
     };
-    let mut keeper = open().unwrap();
-    keeper.journal_mut().start_pairs(&[0, 1]).unwrap();
-    keeper.journal_mut().mark_sent(&[0, 1]).unwrap();
-    drop(keeper);
+    let mut store = open().unwrap();
+    store.journal_mut().start_pairs(&[0, 1]).unwrap();
+    store.journal_mut().mark_sent(&[0, 1]).unwrap();
+    drop(store);
     // The whole plan in one session uses up the limit.
     let whole = ["p", "q"].map(|side| Proposal {
         tiles: None,

@@ -115,7 +115,7 @@ fn one_key_cannot_take_all_places_of_a_gateway() {
     let mut places = Rendezvous::with_format(limits, form);
     let now = std::time::Instant::now();
     let mut number = 0;
-    let mut enter = |places: &mut Rendezvous, order: &WorkOrder, index| {
+    let mut connect = |places: &mut Rendezvous, order: &WorkOrder, index| {
         number += 1;
         // From addresses of all kinds.
         let from = Origin::of(std::net::Ipv4Addr::new(192, 0, number, 1).into());
@@ -132,15 +132,15 @@ fn one_key_cannot_take_all_places_of_a_gateway() {
         setup.order(1, "1-3"),
         setup.order(0, "1-3"),
     ];
-    let honest = enter(&mut places, &other, 3);
-    let first = enter(&mut places, &stolen, 1);
+    let honest = connect(&mut places, &other, 3);
+    let first = connect(&mut places, &stolen, 1);
     places.actions();
     // The newest of a tile stays, and of four places a key has two.
-    let second = enter(&mut places, &stolen, 1);
+    let second = connect(&mut places, &stolen, 1);
     assert!(places.actions().contains(&Action::Close(first)));
-    let third = enter(&mut places, &stolen, 2);
+    let third = connect(&mut places, &stolen, 2);
     assert!(!places.actions().contains(&Action::Close(second)));
-    enter(&mut places, &stolen, 3);
+    connect(&mut places, &stolen, 3);
     let actions = places.actions();
     assert!(actions.contains(&Action::Close(second)), "{actions:?}");
     assert!(!actions.contains(&Action::Close(third)), "{actions:?}");
@@ -148,8 +148,8 @@ fn one_key_cannot_take_all_places_of_a_gateway() {
     // Connections: the host's key has half of them, too.
     let mut connected = 0;
     for _ in 0..4 {
-        enter(&mut places, &stolen, 2);
-        let host = enter(&mut places, &hosts, 2);
+        connect(&mut places, &stolen, 2);
+        let host = connect(&mut places, &hosts, 2);
         let actions = places.actions();
         match actions.contains(&Action::Send(host, Reply::Full)) {
             true => break,
@@ -158,7 +158,7 @@ fn one_key_cannot_take_all_places_of_a_gateway() {
     }
     assert_eq!(connected, 2);
     let fresh = [setup.order(0, "3"), setup.order(1, "3")];
-    let host = enter(&mut places, &fresh[0], 3);
+    let host = connect(&mut places, &fresh[0], 3);
     let actions = places.actions();
     assert!(
         actions.contains(&Action::Send(host, Reply::Start)),

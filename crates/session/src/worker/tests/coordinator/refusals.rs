@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::error::{CoordinatorProblem, InternalError, NetworkError};
-use crate::identity::unhex;
+use crate::identity::from_hex;
 use crate::journal::record::Record;
 
 /// How long a worker tries that is not let in.
@@ -18,7 +18,7 @@ impl Modified {
     pub(super) fn new(setup: &Setup, coordinator: &Served, index: u32) -> Self {
         let order = setup.order(0, "1-3");
         let asked = order.coordinate(&coordinator.address, tile(index), WAIT, &|| false);
-        let id = unhex(&setup.plan(0).agreement).unwrap();
+        let id = from_hex(&setup.plan(0).agreement).unwrap();
         Self {
             tile: asked.unwrap(),
             id: crate::digests::journal_id(&id, Role::Host, Some(tile(index))),
@@ -178,7 +178,7 @@ fn an_expired_key_stores_nothing_more() {
     order.certificate =
         WorkerCertificate::sign(identity, &order.key, &agreement, tiles, soon).unwrap();
     let asked = order.coordinate(&coordinator.address, tile(1), WAIT, &|| false);
-    let id = unhex(&agreement).unwrap();
+    let id = from_hex(&agreement).unwrap();
     let id = crate::digests::journal_id(&id, Role::Host, Some(tile(1)));
     let mut link = asked.unwrap().into_link().unwrap();
     while crate::date::now() < soon {
