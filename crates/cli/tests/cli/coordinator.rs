@@ -198,18 +198,12 @@ fn killed_workers_coordinators_and_gateways_lose_nothing() {
     assert!(!folder.path().join("home").exists());
 }
 
-/// Runs a command of the host.
-fn alone(both: &Institutions, call: &str) -> crate::common::RunOutput {
-    let words: Vec<String> = call.split(' ').map(String::from).collect();
-    both.pair.start(Side::Host, &words).end()
-}
-
 #[test]
 fn worker_keys_follow_the_policy() {
     let both = Institutions::new(2);
     let make = |more: &str| {
         let call = format!("worker-key {} --tiles 1 {more}", both.agreement);
-        alone(&both, &call)
+        both.pair.run_alone(Side::Host, &call)
     };
     make("--hours 1 -o first.order").ok();
     // A key is not overwritten, and the message says so.
@@ -245,13 +239,17 @@ fn worker_keys_follow_the_policy() {
 fn a_partner_can_be_banned_and_unbanned() {
     let both = Institutions::new(2);
     let partner = both.pair.fingerprint(Side::Join);
-    alone(&both, &format!("peers ban {partner} --yes")).ok();
-    let list = alone(&both, "peers").ok();
+    both.pair
+        .run_alone(Side::Host, &format!("peers ban {partner} --yes"))
+        .ok();
+    let list = both.pair.run_alone(Side::Host, "peers").ok();
     assert!(list.contains("this institution banned it"), "{list}");
     let [host, join] = both.pair.run(&["--engine", "garbled"], &[], &[]);
     assert!(host.stderr.contains("banned"), "{}", host.stderr);
     assert_eq!((host.code, join.code), (3, 3));
-    alone(&both, &format!("peers unban {partner} --yes")).ok();
-    let list = alone(&both, "peers").ok();
+    both.pair
+        .run_alone(Side::Host, &format!("peers unban {partner} --yes"))
+        .ok();
+    let list = both.pair.run_alone(Side::Host, "peers").ok();
     assert!(!list.contains("this institution banned it"), "{list}");
 }

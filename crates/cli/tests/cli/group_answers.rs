@@ -25,12 +25,6 @@ fn pair() -> Pair {
     pair
 }
 
-/// A command of one side that needs no peer.
-fn alone(pair: &Pair, side: Side, call: &str) -> RunOutput {
-    let arguments: Vec<String> = call.split(' ').map(String::from).collect();
-    pair.start(side, &arguments).end()
-}
-
 /// The log line when this many answers about groups count for the partner, including the one just agreed on.
 fn counted(answers: u32) -> String {
     format!("\"answers\":{answers},\"answers_per_partner\"")
@@ -91,13 +85,15 @@ fn private_group_means_equal_those_in_the_clear() {
     }
     assert_eq!(pair.folder.read("host.csv"), pair.folder.read("join.csv"));
     for side in [Side::Host, Side::Join] {
-        let list = alone(&pair, side, "results").ok();
+        let list = pair.run_alone(side, "results").ok();
         let row = list.lines().nth(1).unwrap();
         assert!(row.ends_with(",groups,1,144,complete"), "{list}");
         let id = row.split(',').next().unwrap();
-        let stored = alone(&pair, side, &format!("results {id} --format csv")).ok();
+        let stored = pair
+            .run_alone(side, &format!("results {id} --format csv"))
+            .ok();
         assert_eq!(stored, pair.folder.read("host.csv"));
-        let record = alone(&pair, side, "record").ok();
+        let record = pair.run_alone(side, "record").ok();
         assert!(record.contains(",144,levenshtein,groups,both"), "{record}");
     }
 }
@@ -289,7 +285,7 @@ fn a_cohort_with_one_participant_fewer_is_refused() {
     assert!(!host.stderr.contains("1 of"), "{}", host.stderr);
     let host_key = pair.fingerprint(Side::Host);
     let withdraw = format!("policy withdraw --peer {host_key} --yes {withdrawn}");
-    alone(&pair, Side::Join, &withdraw).ok();
+    pair.run_alone(Side::Join, &withdraw).ok();
     for output in again() {
         assert!(output.stderr.contains(&counted(2)), "{}", output.stderr);
         output.ok();
@@ -338,20 +334,20 @@ fn answers_beyond_the_policy_are_refused_with_the_line_number() {
         let call = format!(
             "host --listen 127.0.0.1:0 --peer {join_key} --cohort a.csv --policy policy.toml --reveal {reveal}"
         );
-        let message = alone(&pair, Side::Host, &call).refused();
+        let message = pair.run_alone(Side::Host, &call).refused();
         assert!(
             message.contains(line) && !message.contains("listening"),
             "{message}"
         );
         let check =
             format!("policy check --policy policy.toml --peer {join_key} --reveal {reveal}");
-        let message = alone(&pair, Side::Host, &check).refused();
+        let message = pair.run_alone(Side::Host, &check).refused();
         assert!(message.contains(line), "{message}");
     }
     policy(("", ""));
     let document =
         format!("policy document --policy policy.toml --peer {join_key} --reveal mean:overall");
-    let document = alone(&pair, Side::Host, &document).ok();
+    let document = pair.run_alone(Side::Host, &document).ok();
     assert!(document.contains("at least 4 participants"), "{document}");
 }
 
@@ -391,13 +387,13 @@ fn groups_are_published_if_both_sides_ask_for_it() {
         assert_eq!(answer["p_value"], clear["p_value"]);
     }
     for side in [Side::Host, Side::Join] {
-        let record = alone(&pair, side, "record").ok();
+        let record = pair.run_alone(side, "record").ok();
         assert!(record.contains("published"), "{record}");
-        alone(&pair, side, "record verify").ok();
+        pair.run_alone(side, "record verify").ok();
     }
     let document =
         format!("policy document --policy policy.toml --peer {join_key} --reveal {reveal}");
-    let document = alone(&pair, Side::Host, &document).ok();
+    let document = pair.run_alone(Side::Host, &document).ok();
     assert!(document.contains("the group of every single participant"));
 }
 

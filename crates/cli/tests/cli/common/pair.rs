@@ -90,6 +90,12 @@ impl Pair {
         Running::start(self.command(side, &arguments), arguments.join(" "))
     }
 
+    /// Runs a command of one side that needs no peer.
+    pub(crate) fn run_alone(&self, side: Side, call: &str) -> RunOutput {
+        let arguments: Vec<String> = call.split(' ').map(String::from).collect();
+        self.start(side, &arguments).end()
+    }
+
     /// Starts a host on a free port.
     pub(crate) fn host(&self, arguments: &[&str]) -> Running {
         let peer = self.fingerprint(Side::Join);
