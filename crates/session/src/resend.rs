@@ -29,13 +29,13 @@ impl Resend<'_, '_> {
         channel: &mut dyn Channel,
     ) -> Result<(), SessionError> {
         self.stores.release(&self.agreed, &plan.unrecorded)?;
-        self.each(
+        self.exchange_batches(
             &plan.halves,
             channel,
             Self::send_halves,
             Self::receive_halves,
         )?;
-        self.each(
+        self.exchange_batches(
             &plan.answers,
             channel,
             Self::send_answers,
@@ -44,7 +44,7 @@ impl Resend<'_, '_> {
     }
 
     /// The joining side sends first.
-    fn each(
+    fn exchange_batches(
         &mut self,
         pairs: &PairsBySender,
         channel: &mut dyn Channel,

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 /// What a tile's worker reports while a process is killed.
-const MOMENTS: [&str; 4] = ["connecting", "connected", "agreed", "progress"];
+const KILL_MOMENTS: [&str; 4] = ["connecting", "connected", "agreed", "progress"];
 
 /// The processes of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,11 +144,11 @@ fn killed_workers_coordinators_and_gateways_lose_nothing() {
     );
     host.ok();
     join.ok();
-    let cases = MOMENTS.len() * VICTIMS.len();
+    let cases = KILL_MOMENTS.len() * VICTIMS.len();
     let mut both = Institutions::new(cases);
     let mut coordinators = [Side::Host, Side::Join].map(|side| both.coordinator(side));
     for tile in 1..=cases {
-        let moment = MOMENTS[(tile - 1) / VICTIMS.len()];
+        let moment = KILL_MOMENTS[(tile - 1) / VICTIMS.len()];
         let victim = VICTIMS[(tile - 1) % VICTIMS.len()];
         let mut workers = [Side::Host, Side::Join].map(|side| both.worker(side, tile, 1));
         // The last moments of a small tile may pass before they are seen.

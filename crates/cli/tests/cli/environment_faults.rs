@@ -39,7 +39,7 @@ fn set_up(count: usize) -> (Pair, String) {
 }
 
 /// The same command, started by a shell that runs `setup` first. `$@` is the command.
-fn under(command: &Command, shell: &[&str], setup: &str) -> Command {
+fn in_shell(command: &Command, shell: &[&str], setup: &str) -> Command {
     let mut wrapped = Command::new(shell[0]);
     wrapped
         .args(&shell[1..])
@@ -62,7 +62,7 @@ fn under(command: &Command, shell: &[&str], setup: &str) -> Command {
 /// Limits files to this many blocks of 512 bytes: the next write is truncated and fails, as on a full disk.
 fn with_full_disk(blocks: usize) -> pair::Wrapper {
     let first = format!("trap '' XFSZ && ulimit -f {blocks}");
-    Box::new(move |command| under(&command, &["sh", "-c"], &first))
+    Box::new(move |command| in_shell(&command, &["sh", "-c"], &first))
 }
 
 fn check_error(output: &RunOutput, case: &str) {
@@ -194,7 +194,7 @@ fn a_full_output_device_is_an_error_and_keeps_the_results() {
     pair.wrap(
         Side::Host,
         Some(Box::new(|command| {
-            under(&command, &["sh", "-c"], "exec 3>/dev/full && exec >&3")
+            in_shell(&command, &["sh", "-c"], "exec 3>/dev/full && exec >&3")
         })),
     );
     let [host, join] = pair.run(&FLAGS, &[], &["-o", "/dev/full"]);
@@ -225,7 +225,7 @@ fn read_only(folder: &Path) -> Option<pair::Wrapper> {
         .output();
     tried.is_ok_and(|tried| tried.status.success()).then(|| {
         let wrapper: pair::Wrapper =
-            Box::new(move |command| under(&command, &["unshare", "-m", "sh", "-c"], &first));
+            Box::new(move |command| in_shell(&command, &["unshare", "-m", "sh", "-c"], &first));
         wrapper
     })
 }

@@ -61,12 +61,12 @@ impl Setup {
             seed: 0,
         };
         let host = self.pair.host(&self.flags());
-        let proxy = Proxy::before(host.address.as_ref().unwrap(), fault);
+        let proxy = Proxy::start(host.address.as_ref().unwrap(), fault);
         let join = self.pair.join(&proxy.address.to_string(), &self.flags());
         for output in [host.end(), join.end()] {
             assert_eq!(output.ok(), self.expected);
         }
-        proxy.carried()
+        proxy.forwarded()
     }
 
     /// Runs both sides with a fault, and then again without one; returns the exit codes of the first run.
@@ -74,7 +74,7 @@ impl Setup {
         self.pair.forget();
         let mut host = self.pair.host(&self.flags());
         let address = host.address.clone().unwrap();
-        let proxy = Proxy::before(&address, fault);
+        let proxy = Proxy::start(&address, fault);
         let mut join = self.pair.join(&proxy.address.to_string(), &self.flags());
         assert!(
             join.ends_within(Duration::from_secs(40)),
@@ -116,7 +116,11 @@ impl Setup {
         match output.code {
             0 => assert_eq!(output.stdout, self.expected, "{fault:?}"),
             3 | 4 => {
-                assert!(!fault.kind.is_harmless(), "{fault:?}: {}", output.stderr);
+                assert!(
+                    !fault.kind.preserves_bytes(),
+                    "{fault:?}: {}",
+                    output.stderr
+                );
                 assert!(output.stdout.is_empty(), "{fault:?}");
                 let event = format!("\"exit_code\":{}", output.code);
                 assert!(

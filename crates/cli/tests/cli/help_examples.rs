@@ -126,7 +126,7 @@ fn run(folder: &Folder, line: &str) {
 const NEED_AN_AGREEMENT: [&str; 4] = ["coordinator", "gateway", "worker", "worker-key"];
 
 /// Commands that measure for long.
-const LONG: [&str; 5] = [
+const LONG_MEASUREMENTS: [&str; 5] = [
     "bench cell",
     "bench groups",
     "bench network",
@@ -141,7 +141,8 @@ fn every_example_runs() {
     for command in COMMANDS {
         // These run below.
         let elsewhere = ["host", "join", "relay", "ui"].contains(&command);
-        if elsewhere || NEED_AN_AGREEMENT.contains(&command) || LONG.contains(&command) {
+        if elsewhere || NEED_AN_AGREEMENT.contains(&command) || LONG_MEASUREMENTS.contains(&command)
+        {
             continue;
         }
         for line in examples(&folder, command) {
@@ -170,7 +171,7 @@ fn the_examples_of_workers_have_valid_options() {
 #[ignore = "takes minutes; .ci/full runs it"]
 fn examples_of_long_measurements_run() {
     let folder = prepared();
-    for command in LONG {
+    for command in LONG_MEASUREMENTS {
         for line in examples(&folder, command) {
             run(&folder, &line);
         }

@@ -12,7 +12,7 @@ use veilpath_session::fuzzing::relay_greeting;
 use veilpath_session::limits::Timeouts;
 use veilpath_session::{Identity, Listener, join_at_relay};
 
-const WORK: [&str; 4] = ["--engine", "garbled", "--format", "csv"];
+const FLAGS: [&str; 4] = ["--engine", "garbled", "--format", "csv"];
 
 /// A relay on a free port, or on this one.
 fn relay(pair: &Pair, address: &str, arguments: &[&str]) -> (Running, String) {
@@ -50,7 +50,7 @@ fn results_equal_those_of_compare_and_the_relay_sees_no_fingerprint() {
     let (mut relay, address) = relay(&pair, "127.0.0.1:0", &[]);
     let compare = ["compare", "a.csv", "b.csv", "--format", "csv"];
     let expected = pair.folder.run(&compare).ok();
-    for output in both(&pair, &address, &WORK).map(Running::end) {
+    for output in both(&pair, &address, &FLAGS).map(Running::end) {
         assert_eq!(output.ok(), expected);
     }
     let line = relay.wait_for_line("session 1: ended after ");
@@ -90,7 +90,7 @@ fn an_impostor_gets_nothing_and_delays_little() {
         assert_eq!(start, [2]);
     }
     let timeouts = Timeouts::new(Duration::from_secs(5), Duration::from_secs(2));
-    let running = start(&pair, Side::Host, &address, &WORK);
+    let running = start(&pair, Side::Host, &address, &FLAGS);
     // Not with its own fingerprint: it does not meet anybody.
     assert!(
         join_at_relay(
@@ -119,7 +119,7 @@ fn an_impostor_gets_nothing_and_delays_little() {
     let _ = socket.read_to_end(&mut answer);
     assert!(answer.len() < 100, "{answer:?}");
     assert!(running.wait_for("rejected").is_some(), "{replies:?}");
-    let joined = start(&pair, Side::Join, &address, &WORK);
+    let joined = start(&pair, Side::Join, &address, &FLAGS);
     assert_eq!(joined.end().ok(), running.end().ok());
 }
 
@@ -134,7 +134,7 @@ fn sessions_survive_a_crash_of_the_relay() {
     let compare = ["compare", "a.csv", "b.csv", "--format", "csv"];
     let expected = pair.folder.run(&compare).ok();
     let (mut first, address) = relay(&pair, "127.0.0.1:0", &[]);
-    let arguments = [&WORK[..], &["--timeout", "5"]].concat();
+    let arguments = [&FLAGS[..], &["--timeout", "5"]].concat();
     let [host, join] = both(&pair, &address, &arguments);
     assert!(host.wait_for("agreed").is_some());
     std::thread::sleep(Duration::from_millis(100));
@@ -213,7 +213,7 @@ fn a_flood_does_not_keep_institutions_apart() {
         let _ = socket.write_all(bytes);
         flood.push(socket);
     }
-    let outputs = both(&pair, &address, &WORK).map(|side| side.end().ok());
+    let outputs = both(&pair, &address, &FLAGS).map(|side| side.end().ok());
     assert_eq!(outputs[0], outputs[1]);
     drop(flood);
     drop(relay);

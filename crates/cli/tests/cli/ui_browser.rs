@@ -36,7 +36,7 @@ impl Institution {
         let mut output = BufReader::new(server.stdout.take().unwrap());
         output.read_line(&mut address).unwrap();
         let address = address.trim().to_string();
-        browser.go(&address);
+        browser.open_url(&address);
         browser.wait_for("document.getElementById('drop')");
         Some(Self {
             browser,
@@ -335,8 +335,8 @@ fn a_page_can_be_opened_again() {
     };
     let clinic = root().join("testdata/demo/clinic.csv");
     user.drop_files(&[clinic]);
-    user.browser.go("about:blank");
-    user.browser.go(&user.address);
+    user.browser.open_url("about:blank");
+    user.browser.open_url(&user.address);
     user.browser
         .wait_for("document.querySelectorAll('.files tbody tr').length === 1");
     let shown = user.browser.run("return location.href");

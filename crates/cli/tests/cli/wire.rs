@@ -366,7 +366,7 @@ fn garbled_matches_the_wire_format() {
         fold: Fold::Sum,
     };
     // 30 + 40 has seven bits.
-    let dear = Metric::NeedlemanWunsch {
+    let large_costs = Metric::NeedlemanWunsch {
         insert: 30.0,
         delete: 40.0,
         substitution: Substitution::Index,
@@ -389,7 +389,7 @@ fn garbled_matches_the_wire_format() {
     let cases: [Case<'_>; 4] = [
         (&Metric::Levenshtein, &unit),
         (&costs, &wide),
-        (&dear, &wider),
+        (&large_costs, &wider),
         (&local, &best),
     ];
     let few: [&[usize]; 2] = [&[5, 0, 12], &[7, 9]];

@@ -269,17 +269,17 @@ impl DisclosureLedger {
     /// An answer as the ledger has it.
     fn answer(
         &self,
-        asked: &AnswerRequest<'_>,
+        request: &AnswerRequest<'_>,
         members: &[GroupMember],
     ) -> Result<Answer, DisclosureRefusal> {
-        let cells = match file::Cells::of(asked.kind, asked.overall) {
-            file::Cells::Groups if !asked.by_group => file::Cells::One,
+        let cells = match file::Cells::of(request.kind, request.overall) {
+            file::Cells::Groups if !request.by_group => file::Cells::One,
             cells => cells,
         };
         if cells == file::Cells::Groups && members.iter().any(|it| it.group.is_none()) {
             return Err(DisclosureRefusal::NoGroups);
         }
-        let weights = file::Weights::of(asked.kind);
+        let weights = file::Weights::of(request.kind);
         let mut cohort: BTreeMap<String, Member> = BTreeMap::new();
         for member in members {
             let group = member.group.as_deref();
@@ -302,11 +302,11 @@ impl DisclosureLedger {
             entry.stimuli.extend(stimuli);
         }
         Ok(Answer {
-            agreement: key(asked.agreement),
+            agreement: key(request.agreement),
             cells,
             weights,
-            by_stimulus: asked.by_stimulus,
-            counts_as: asked.counts_as,
+            by_stimulus: request.by_stimulus,
+            counts_as: request.counts_as,
             cohort,
         })
     }

@@ -35,7 +35,7 @@ impl Fixture {
         kind: AnswerKind,
         members: &[GroupMember],
     ) -> Result<u32, DisclosureRefusal> {
-        self.ask_for(&asked(number, kind), members, LIMITS)
+        self.ask_for(&answer_request(number, kind), members, LIMITS)
     }
 
     fn ask_for(
@@ -44,8 +44,8 @@ impl Fixture {
         members: &[GroupMember],
         limits: DisclosureLimits,
     ) -> Result<u32, DisclosureRefusal> {
-        let asked = self.ledger().check(answer, members, limits);
-        let charged = asked.and_then(|charge| {
+        let checked = self.ledger().check(answer, members, limits);
+        let charged = checked.and_then(|charge| {
             let answers = charge.answers;
             self.ledger().charge(charge).map(|()| answers)
         });
@@ -56,7 +56,7 @@ impl Fixture {
     }
 }
 
-fn asked(number: u8, kind: AnswerKind) -> AnswerRequest<'static> {
+fn answer_request(number: u8, kind: AnswerKind) -> AnswerRequest<'static> {
     AnswerRequest {
         // Leaked, a few times in tests.
         agreement: Box::leak(Box::new([number; 32])),
@@ -164,7 +164,7 @@ fn every_stimulus_that_the_partner_can_choose_is_a_cell() {
         let answer = AnswerRequest {
             overall,
             by_stimulus: true,
-            ..asked(1, kind)
+            ..answer_request(1, kind)
         };
         let fixture = Fixture::new();
         assert_eq!(fixture.ask_for(&answer, &few, LIMITS), Err(small(1)));
@@ -184,7 +184,7 @@ fn a_repeated_stimulus_isolates_its_participant() {
     ] {
         let answer = AnswerRequest {
             by_stimulus: true,
-            ..asked(1, kind)
+            ..answer_request(1, kind)
         };
         let found = Fixture::new().ask_for(&answer, &repeated, LIMITS);
         assert_eq!(found.is_ok(), allowed, "{kind:?}");
@@ -256,8 +256,8 @@ fn different_weights_tell_participants_apart() {
 fn answers_beyond_the_budget_are_refused() {
     let fixture = Fixture::new();
     for number in 1..=20 {
-        let asked = fixture.ask(number, AnswerKind::Mean, &members(0..9));
-        assert_eq!(asked, Ok(number.into()));
+        let charged = fixture.ask(number, AnswerKind::Mean, &members(0..9));
+        assert_eq!(charged, Ok(number.into()));
     }
     let refused = DisclosureRefusal::Budget {
         answers: 20,
@@ -272,7 +272,7 @@ fn answers_beyond_the_budget_are_refused() {
     let other = Fixture::new();
     let groups = |number| AnswerRequest {
         counts_as: 12,
-        ..asked(number, AnswerKind::Groups)
+        ..answer_request(number, AnswerKind::Groups)
     };
     assert_eq!(other.ask_for(&groups(1), &members(0..10), LIMITS), Ok(12));
     let refused = DisclosureRefusal::Budget {
@@ -293,7 +293,7 @@ fn answers_beyond_the_budget_are_refused() {
 fn a_charge_repeats_the_check() {
     let fixture = Fixture::new();
     let ask = |number: u8, members: &[GroupMember]| {
-        let answer = asked(number, AnswerKind::Mean);
+        let answer = answer_request(number, AnswerKind::Mean);
         fixture.ledger().check(&answer, members, LIMITS).unwrap()
     };
     let (first, second) = (ask(1, &members(0..9)), ask(2, &members(0..10)));

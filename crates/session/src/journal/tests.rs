@@ -137,14 +137,14 @@ fn journals_are_never_mixed_up_or_shared() {
     assert_eq!(other.answer(0), None);
 }
 
-fn asking(threshold: &str) -> Reveal {
+fn reveal_threshold(threshold: &str) -> Reveal {
     format!("threshold:{threshold}").parse().unwrap()
 }
 
 #[test]
 fn bits_are_read_back_and_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
-    let open = || Journal::open(folder.path(), ID, 3, asking("2")).unwrap();
+    let open = || Journal::open(folder.path(), ID, 3, reveal_threshold("2")).unwrap();
     let mut journal = open();
     journal.start_pairs(&[0, 1, 2]).unwrap();
     journal.store(0, Answer::Within(true)).unwrap();
@@ -202,7 +202,7 @@ fn a_record_of_the_wrong_kind_is_rejected_and_an_invalid_one_truncated() {
         let journal = Journal::open(folder.path(), ID, 2, reveal)?;
         Ok::<_, SessionError>(answered(&journal))
     };
-    let (score, bit) = (Reveal::Score, asking("2"));
+    let (score, bit) = (Reveal::Score, reveal_threshold("2"));
     assert_eq!(append(bit, 5, [1, 1, 0]).unwrap(), 1);
     assert_eq!(append(score, 1, [1, 1, 0]).unwrap(), 1);
     for (reveal, kind) in [(score, 5), (bit, 1), (bit, 2)] {

@@ -112,7 +112,7 @@ struct Attempt<'a> {
     bytes: Option<usize>,
     fresh: bool,
     /// What it does between the agreement and the computation.
-    meanwhile: Option<&'a (dyn Fn() + Sync)>,
+    before_computation: Option<&'a (dyn Fn() + Sync)>,
 }
 
 impl<'a> Attempt<'a> {
@@ -132,7 +132,7 @@ impl<'a> Attempt<'a> {
             flips: None,
             bytes: None,
             fresh: false,
-            meanwhile: None,
+            before_computation: None,
         }
     }
 }
@@ -287,8 +287,8 @@ impl Setup {
                     }
                 }
                 ready.agreement.proposal.estimate_only = false;
-                if let Some(meanwhile) = attempt.meanwhile {
-                    meanwhile();
+                if let Some(action) = attempt.before_computation {
+                    action();
                 }
                 relay.count();
             }

@@ -126,7 +126,7 @@ impl Setup {
 
     pub(super) fn order(&self, side: usize, tiles: &str) -> WorkOrder {
         let (identity, plan) = (&self.identities[side], self.plan(side));
-        WorkOrder::new(identity, &plan, tiles.parse().unwrap(), hour()).unwrap()
+        WorkOrder::new(identity, &plan, tiles.parse().unwrap(), in_one_hour()).unwrap()
     }
 
     /// The most comparisons of a scanpath that each side has counted.
@@ -171,7 +171,7 @@ impl Setup {
     }
 }
 
-fn hour() -> SystemTime {
+fn in_one_hour() -> SystemTime {
     crate::date::now() + Duration::from_secs(3600)
 }
 
@@ -258,12 +258,12 @@ fn only_a_valid_key_for_the_tile_is_accepted() {
     assert_eq!(refused(expired, 1), Some(WorkerKeyProblem::Expired));
     // Another agreement.
     let mut other = setup.order(1, "1-3");
-    other.certificate = sign(&setup.identities[1], &other, &"0".repeat(64), hour());
+    other.certificate = sign(&setup.identities[1], &other, &"0".repeat(64), in_one_hour());
     assert_eq!(refused(other, 1), Some(WorkerKeyProblem::OtherAgreement));
     // A worker that makes a key for another worker, in its own name or in that of its institution.
     let worker = setup.order(1, "1-3");
     let mut made = setup.order(1, "1-3");
-    made.certificate = sign(&worker.key, &made, &agreement, hour());
+    made.certificate = sign(&worker.key, &made, &agreement, in_one_hour());
     assert_eq!(refused(made, 1), Some(WorkerKeyProblem::OtherInstitution));
     for changed in ["expires", "last_tile", "signature"] {
         let mut forged = setup.order(1, "1-2");
@@ -344,14 +344,17 @@ fn a_work_order_is_limited_to_its_tiles_and_expiry() {
         problem_of(&made.unwrap_err())
     };
     let [a, b] = &setup.identities;
-    assert_eq!(make(a, "1-4", hour()), Some(WorkerKeyProblem::OtherTile));
     assert_eq!(
-        make(b, "1", hour()),
+        make(a, "1-4", in_one_hour()),
+        Some(WorkerKeyProblem::OtherTile)
+    );
+    assert_eq!(
+        make(b, "1", in_one_hour()),
         Some(WorkerKeyProblem::OtherInstitution)
     );
     // A worker cannot make a key for another.
     assert_eq!(
-        make(&order.key, "2", hour()),
+        make(&order.key, "2", in_one_hour()),
         Some(WorkerKeyProblem::OtherInstitution)
     );
     let past = crate::date::now() - Duration::from_secs(1);

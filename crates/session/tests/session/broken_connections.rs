@@ -233,8 +233,8 @@ impl Setup {
     }
 }
 
-/// Both sides' bytes of an undisturbed run with a setup of its own.
-fn undisturbed(setup: &Setup) -> i64 {
+/// The bytes that both sides send in a run without faults.
+fn bytes_without_faults(setup: &Setup) -> i64 {
     let (results, passed) = setup.run_through(i64::MAX);
     for result in results {
         result.unwrap();
@@ -243,7 +243,7 @@ fn undisturbed(setup: &Setup) -> i64 {
 }
 
 fn is_charged_once_per_pair(engine: Engine, count: usize, length: usize) {
-    let total = undisturbed(&Setup::new(engine, count, length));
+    let total = bytes_without_faults(&Setup::new(engine, count, length));
     let setup = Setup::new(engine, count, length);
     let [host, _] = setup.survive(total);
     eprintln!(
@@ -277,7 +277,7 @@ fn paillier_is_charged_once_per_start() {
     const COUNT: usize = 4;
     let options = PaillierOptions::new(KeySize::Bits512, true).unwrap();
     let engine = Engine::Paillier(options);
-    let total = undisturbed(&Setup::new(engine, COUNT, 6));
+    let total = bytes_without_faults(&Setup::new(engine, COUNT, 6));
     let setup = Setup::new(engine, COUNT, 6);
     let results = setup.survive(total);
     for (side, results) in results.iter().enumerate() {

@@ -262,7 +262,7 @@ fn a_duplicate_connection_of_a_live_peer_is_declined() {
 }
 
 /// A relay that can be made dead: then nothing passes any more, and neither side is told.
-fn mortal_relay(upstream: SocketAddr, dead: Arc<AtomicBool>) -> SocketAddr {
+fn killable_relay(upstream: SocketAddr, dead: Arc<AtomicBool>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
@@ -293,7 +293,7 @@ fn a_peer_with_a_dead_connection_is_accepted_again_soon() {
     let idle = Duration::from_secs(6);
     let setup = Setup::new(1, idle, Duration::ZERO);
     let dead = Arc::new(AtomicBool::new(false));
-    let line = mortal_relay(setup.address.parse().unwrap(), Arc::clone(&dead));
+    let line = killable_relay(setup.address.parse().unwrap(), Arc::clone(&dead));
     std::thread::scope(|scope| {
         let host = scope.spawn(|| setup.serve(1, MINUTE));
         // It opens the session and stops; dropping it would close the connection.

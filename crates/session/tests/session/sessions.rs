@@ -238,7 +238,7 @@ fn scores_can_be_for_one_side_only() {
     }
 }
 
-fn asking(reveal: &str) -> impl Fn(&mut Proposal) {
+fn revealing(reveal: &str) -> impl Fn(&mut Proposal) {
     let reveal = reveal.parse().unwrap();
     move |proposal| proposal.spec.reveal = reveal
 }
@@ -247,7 +247,7 @@ fn asking(reveal: &str) -> impl Fn(&mut Proposal) {
 fn each_side_gets_one_bit_per_pair() {
     let setup = Setup::new();
     let result = setup
-        .run(proposals(asking("threshold:3")))
+        .run(proposals(revealing("threshold:3")))
         .map(Result::unwrap);
     for result in &result {
         let expected = ["P1 Q1 cows true", "P1 Q1 boat true", "P2 Q1 cows true"];
@@ -256,7 +256,7 @@ fn each_side_gets_one_bit_per_pair() {
         assert!(said.iter().any(|line| line.what.contains("one bit")));
     }
     let result = setup
-        .run(proposals(asking("threshold:2")))
+        .run(proposals(revealing("threshold:2")))
         .map(Result::unwrap);
     for result in &result {
         let expected = ["P1 Q1 cows true", "P1 Q1 boat true", "P2 Q1 cows false"];
@@ -268,8 +268,8 @@ fn each_side_gets_one_bit_per_pair() {
     }
     let error = setup
         .run({
-            let [host, _] = proposals(asking("threshold:2"));
-            let [_, join] = proposals(asking("score"));
+            let [host, _] = proposals(revealing("threshold:2"));
+            let [_, join] = proposals(revealing("score"));
             [host, join]
         })
         .map(|side| side.unwrap_err().to_string());
@@ -283,7 +283,7 @@ fn bits_can_be_for_one_side_only() {
         let setup = Setup::new();
         for _ in 0..2 {
             let one_sided = |proposal: &mut Proposal| {
-                asking("threshold:2")(proposal);
+                revealing("threshold:2")(proposal);
                 proposal.spec.reveal_to = to;
             };
             let result = setup.run(proposals(one_sided)).map(Result::unwrap);

@@ -24,7 +24,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 /// Matches any text, or on a line by itself any number of lines.
-const ANYTHING: &str = "…";
+const WILDCARD: &str = "…";
 
 /// A command of a document, with what is shown below it.
 #[derive(Clone, Debug)]
@@ -268,7 +268,7 @@ impl DocumentRunner {
                 std::fs::write(place.join(name), output).unwrap();
                 Ok(())
             }
-            None => as_shown(step, &[&output]),
+            None => check_output(step, &[&output]),
         }
     }
 
@@ -317,13 +317,13 @@ fn compare(step: &Step, output: &RunOutput) -> Result<(), String> {
     if fails {
         // Messages before the error are not part of it.
         let start = output.stderr.find("error: ").unwrap_or(0);
-        return as_shown(step, &[&output.stderr[start..]]);
+        return check_output(step, &[&output.stderr[start..]]);
     }
     let both = format!("{}{}", output.stderr, output.stdout);
-    as_shown(step, &[&output.stdout, &output.stderr, &both])
+    check_output(step, &[&output.stdout, &output.stderr, &both])
 }
 
-fn as_shown(step: &Step, outputs: &[&str]) -> Result<(), String> {
+fn check_output(step: &Step, outputs: &[&str]) -> Result<(), String> {
     let shown: Vec<&str> = step.shown.iter().map(String::as_str).collect();
     let real = |output: &&str| matches(&shown, &output.lines().collect::<Vec<_>>());
     if shown.is_empty() || outputs.iter().any(real) {
@@ -341,7 +341,7 @@ fn as_shown(step: &Step, outputs: &[&str]) -> Result<(), String> {
 pub(crate) fn matches(shown: &[&str], real: &[&str]) -> bool {
     match shown {
         [] => real.is_empty(),
-        [first, rest @ ..] if *first == ANYTHING => {
+        [first, rest @ ..] if *first == WILDCARD => {
             (0..=real.len()).any(|skipped| matches(rest, &real[skipped..]))
         }
         [first, rest @ ..] => match real {
@@ -373,7 +373,7 @@ fn without_fingerprints(text: &str) -> String {
 /// Whether a line matches what is shown, where `…` matches any text.
 fn is_line(shown: &str, real: &str) -> bool {
     let (shown, real) = (&without_fingerprints(shown), &without_fingerprints(real));
-    let mut parts = shown.split(ANYTHING);
+    let mut parts = shown.split(WILDCARD);
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = real.strip_prefix(first) else {
         return false;

@@ -48,7 +48,9 @@ fn a_withdrawal_stops_a_started_answer() {
         assert!(resumed.is_ok());
         assert_eq!(fixture.ask(1, kind, &members(0..9)), resumed);
         let held = fixture.ledger();
-        let held = held.check(&asked(1, kind), &members(0..9), LIMITS).unwrap();
+        let held = held
+            .check(&answer_request(1, kind), &members(0..9), LIMITS)
+            .unwrap();
         fixture.ledger().withdraw(&["P3".into()]).unwrap();
         let refused = DisclosureRefusal::Withdrawn { participants: 1 };
         assert_eq!(fixture.ask(1, kind, &members(0..9)), Err(refused));

@@ -136,15 +136,15 @@ fn concurrent_sessions_share_one_limit() {
 /// Both sides have agreed when another session uses up the limit. The attacker is refused, and returns for what the victim has computed.
 #[test]
 fn a_limit_used_up_by_another_session_holds_on_return() {
-    for_all_cases(|case| use_up_meanwhile(case, |files| world_answers(case, files)));
+    for_all_cases(|case| use_up_limit_between(case, |files| answers_learned(case, files)));
 }
 
-fn world_answers(case: Case, files: &[TempDir]) -> u64 {
+fn answers_learned(case: Case, files: &[TempDir]) -> u64 {
     Setup::new(case, 1).learned(paths(files))
 }
 
 /// Runs a session that uses up the limit between the agreement and the computation of another, and returns for the other.
-pub(super) fn use_up_meanwhile(case: Case, learned: impl Fn(&[TempDir]) -> u64) {
+pub(super) fn use_up_limit_between(case: Case, learned: impl Fn(&[TempDir]) -> u64) {
     let setup = Setup::new(case, 1);
     let folders = folders(2);
     let attempt = |number: usize| Attempt {
@@ -156,7 +156,7 @@ pub(super) fn use_up_meanwhile(case: Case, learned: impl Fn(&[TempDir]) -> u64) 
         assert!(result.victim.is_none(), "{case:?}: {:?}", result.victim);
     };
     let first = setup.attack(&Attempt {
-        meanwhile: Some(&uses_up),
+        before_computation: Some(&uses_up),
         ..attempt(0)
     });
     for result in [first, setup.attack(&attempt(0)), setup.attack(&attempt(0))] {

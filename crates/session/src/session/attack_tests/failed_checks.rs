@@ -25,9 +25,9 @@ fn places(engine: Engine, attacker: Role) -> [usize; 2] {
 }
 
 /// Lies in some trees whatever Δ is, so that the check cannot pass by a guess.
-const LIE: usize = 512;
+const FLIPPED_BYTES: usize = 512;
 
-fn lie(case: Case, place: usize, found: &str) {
+fn check_ban(case: Case, place: usize, found: &str) {
     let setup = Setup::new(case, 1);
     let files = tempfile::tempdir().unwrap();
     let attempt = |flips| Attempt {
@@ -36,7 +36,7 @@ fn lie(case: Case, place: usize, found: &str) {
     };
     let flips = BitFlips {
         sent: 0,
-        bytes: place..place + LIE,
+        bytes: place..place + FLIPPED_BYTES,
         mask: 1,
     };
     let error = setup.attack(&attempt(Some(flips))).victim.unwrap();
@@ -85,8 +85,8 @@ fn cheating_in_oblivious_transfers_is_banned() {
                 let mut sent = honest.sent[1].windows(length.len());
                 let start = sent.position(|it| it == length).unwrap() + length.len() + 1;
                 let [seeds, transfers] = places(engine, attacker);
-                lie(case, start + seeds, "the seed trees of the transfers");
-                lie(case, start + transfers, "the transfers are inconsistent");
+                check_ban(case, start + seeds, "the seed trees of the transfers");
+                check_ban(case, start + transfers, "the transfers are inconsistent");
             });
         }
     });

@@ -215,7 +215,7 @@ fn groups_of_single_scanpaths_count_as_comparisons() {
 fn groups_of_single_scanpaths_are_not_free_on_return() {
     for engine in [Engine::Shares, Engine::Garbled] {
         let case = case(engine, "nearest:1", RevealTo::Both, Role::Join);
-        super::agreements::use_up_meanwhile(case, |files| learned(paths(files)).len() as u64);
+        super::agreements::use_up_limit_between(case, |files| learned(paths(files)).len() as u64);
     }
 }
 

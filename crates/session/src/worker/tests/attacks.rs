@@ -12,7 +12,7 @@ use std::time::Instant;
 use veilpath_channel::Channel;
 
 /// An order of the joining side for all tiles whose key expires then.
-fn order_until(setup: &Setup, expires: SystemTime) -> WorkOrder {
+fn order_expiring_at(setup: &Setup, expires: SystemTime) -> WorkOrder {
     let mut order = setup.order(1, "1-3");
     let (signer, tiles) = (&setup.identities[1], "1-3".parse().unwrap());
     let agreement = &order.plan.agreement;
@@ -40,7 +40,7 @@ fn connected([host, join]: [&WorkOrder; 2], tile: Tile) -> [SecureChannel; 2] {
 fn a_session_ends_when_the_key_expires() {
     let setup = Setup::new(Engine::Garbled);
     let expires = crate::date::now() + Duration::from_secs(3);
-    let orders = [setup.order(0, "1-3"), order_until(&setup, expires)];
+    let orders = [setup.order(0, "1-3"), order_expiring_at(&setup, expires)];
     let [host, join] = connected([&orders[0], &orders[1]], tile(1));
     while crate::date::now() < expires + Duration::from_millis(1500) {
         std::thread::sleep(Duration::from_millis(100));
@@ -62,7 +62,7 @@ fn a_session_ends_when_the_key_expires() {
 fn a_key_that_is_valid_for_years_is_not_accepted() {
     let setup = Setup::new(Engine::Garbled);
     let far = crate::date::now() + MAX_WORKER_KEY_TIME + Duration::from_secs(3 * 24 * 3600);
-    let long = order_until(&setup, far);
+    let long = order_expiring_at(&setup, far);
     assert_eq!(
         problem_of(&long.tile(1).unwrap_err()),
         Some(WorkerKeyProblem::Time)
@@ -205,7 +205,7 @@ fn a_spoiled_tile_needs_a_new_agreement() {
             .find(|plan| plan.agreement != spoiled.agreement)
             .unwrap();
         let tiles = "1".parse().unwrap();
-        WorkOrder::new(&setup.identities[side], &fresh, tiles, hour()).unwrap()
+        WorkOrder::new(&setup.identities[side], &fresh, tiles, in_one_hour()).unwrap()
     });
     let results = setup.work([&orders[0], &orders[1]], tile(1));
     assert!(results.iter().all(Result::is_ok), "{results:?}");

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Instant;
 use veilpath_protocol::Outcome;
-use wire::{Kill, Stage, Wire};
+use wire::{KillPoint, KillSwitch, KillableProxy};
 
 /// How long a worker waits for another one.
 const WAIT: Duration = Duration::from_secs(6);
@@ -24,14 +24,14 @@ const WAIT: Duration = Duration::from_secs(6);
 type Connected = Result<crate::SecureChannel, SessionError>;
 
 /// A coordinator that runs until it is dropped.
-struct Served {
+struct RunningCoordinator {
     address: String,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
     events: Arc<Mutex<Vec<CoordinatorEvent>>>,
 }
 
-impl Served {
+impl RunningCoordinator {
     fn new(setup: &Setup, side: usize) -> Self {
         Self::at("127.0.0.1:0", setup, side, 8)
     }
@@ -61,7 +61,7 @@ impl Served {
     }
 }
 
-impl Drop for Served {
+impl Drop for RunningCoordinator {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
@@ -74,7 +74,7 @@ impl Drop for Served {
 fn side_of_tile(
     order: &WorkOrder,
     tile: Tile,
-    coordinator: &Wire,
+    coordinator: &KillableProxy,
     connect: impl FnOnce(Tile) -> Connected,
     is_stopped: &dyn Fn() -> bool,
 ) -> Result<Outcome, SessionError> {
@@ -98,7 +98,7 @@ fn side_of_tile(
 
 /// What is killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Killed {
+enum KillTarget {
     Worker,
     /// The coordinator, or the network before it.
     Coordinator,
@@ -111,39 +111,39 @@ fn work(
     setup: &Setup,
     coordinators: [&str; 2],
     tile: Tile,
-    fault: Option<(Killed, usize, Stage)>,
+    fault: Option<(KillTarget, usize, KillPoint)>,
 ) -> ([Result<Outcome, SessionError>; 2], bool) {
     let orders = [0, 1].map(|side| setup.order(side, &tile.index().to_string()));
-    let (kill, none) = (Kill::default(), Kill::default());
+    let (kill, none) = (KillSwitch::default(), KillSwitch::default());
     let listener = Listener::bind("127.0.0.1:0").unwrap();
-    let is_cut = |by: &dyn Fn(Killed, usize) -> bool| {
+    let is_cut = |by: &dyn Fn(KillTarget, usize) -> bool| {
         let is_cut = fault.is_some_and(|(killed, side, _)| by(killed, side));
         if is_cut { kill.clone() } else { none.clone() }
     };
-    let between = Wire::new(
+    let between = KillableProxy::new(
         &listener.address().to_string(),
-        &is_cut(&|killed, _| killed != Killed::Coordinator),
+        &is_cut(&|killed, _| killed != KillTarget::Coordinator),
         None,
     );
-    let wires = [0, 1].map(|own| {
+    let proxies = [0, 1].map(|own| {
         let at = fault.filter(|(_, side, _)| *side == own);
-        Wire::new(
+        KillableProxy::new(
             coordinators[own],
-            &is_cut(&|killed, side| killed != Killed::Gateway && side == own),
+            &is_cut(&|killed, side| killed != KillTarget::Gateway && side == own),
             at.map(|(_, _, stage)| (stage, &kill)),
         )
     });
     let times = Timeouts::new(Duration::from_secs(5), WAIT);
     let [host, join] = &orders;
-    let (kill, between, wires) = (&kill, &between, &wires);
+    let (kill, between, proxies) = (&kill, &between, &proxies);
     // A side that has ended will not come: there is no need to wait for it.
     let has_ended = &[AtomicBool::new(false), AtomicBool::new(false)];
-    let is_killed = move || kill.is_done();
+    let is_killed = move || kill.is_triggered();
     let run_side = move |own: usize, connect: &mut dyn FnMut(&dyn Fn() -> bool) -> Connected| {
         let is_alone = move || is_killed() || has_ended[1 - own].load(Ordering::SeqCst);
         let order = [host, join][own];
         let connect = |_| connect(&is_alone);
-        let result = side_of_tile(order, tile, &wires[own], connect, &is_killed);
+        let result = side_of_tile(order, tile, &proxies[own], connect, &is_killed);
         has_ended[own].store(true, Ordering::SeqCst);
         result
     };
@@ -160,7 +160,7 @@ fn work(
         });
         [hosted.join().unwrap(), joined]
     });
-    (results, kill.is_done())
+    (results, kill.is_triggered())
 }
 
 /// All comparisons that each side has counted.
@@ -252,10 +252,10 @@ fn expected() -> Vec<String> {
     scores(&compare_locally(spec(Engine::Plain), &a, &b, &()).unwrap())
 }
 
-/// What undisturbed workers count in all tiles.
-fn undisturbed(engine: Engine) -> [u64; 2] {
+/// What workers count in all tiles if nothing is killed.
+fn counts_without_kills(engine: Engine) -> [u64; 2] {
     let setup = Setup::new(engine);
-    let coordinators = [0, 1].map(|side| Served::new(&setup, side));
+    let coordinators = [0, 1].map(|side| RunningCoordinator::new(&setup, side));
     let addresses = coordinators.each_ref().map(|it| it.address.as_str());
     let mut parts = [Vec::new(), Vec::new()];
     for index in [2, 1, 3, 2] {
@@ -273,11 +273,11 @@ fn undisturbed(engine: Engine) -> [u64; 2] {
 
 /// Kills something at every message of a side to its coordinator, before it arrives and after it was stored, and lets other workers
 /// finish. Every pair is counted once, the results are right, and no half that was sent changes.
-fn kill_at_every_stage(engine: Engine, killed: Killed, side: usize) -> BTreeSet<Progress> {
-    let counted = undisturbed(engine);
+fn kill_at_every_stage(engine: Engine, killed: KillTarget, side: usize) -> BTreeSet<Progress> {
+    let counted = counts_without_kills(engine);
     let mut seen = BTreeSet::new();
     let of = |has_tile, request| {
-        [false, true].map(|delivered| Stage {
+        [false, true].map(|delivered| KillPoint {
             has_tile,
             request,
             delivered,
@@ -287,7 +287,7 @@ fn kill_at_every_stage(engine: Engine, killed: Killed, side: usize) -> BTreeSet<
     let mut stages = opening.chain((1..).flat_map(|request| of(true, request)));
     loop {
         let setup = Setup::new(engine);
-        let mut coordinators = [0, 1].map(|side| Served::new(&setup, side));
+        let mut coordinators = [0, 1].map(|side| RunningCoordinator::new(&setup, side));
         let (mut parts, mut any) = ([Vec::new(), Vec::new()], false);
         for index in 1..=TILES {
             let stage = stages.next().unwrap();
@@ -298,8 +298,8 @@ fn kill_at_every_stage(engine: Engine, killed: Killed, side: usize) -> BTreeSet<
             let (result, was_killed) = work(&setup, addresses, tile(index), fault);
             any |= was_killed;
             if was_killed {
-                if killed == Killed::Coordinator {
-                    coordinators[side] = Served::new(&setup, side);
+                if killed == KillTarget::Coordinator {
+                    coordinators[side] = RunningCoordinator::new(&setup, side);
                 }
                 seen.insert(Progress::of(&setup, side, tile(index)));
             } else {
@@ -338,29 +338,29 @@ fn sent_halves(setup: &Setup, tile: Tile) -> BTreeSet<(usize, usize, u64)> {
 
 #[test]
 fn a_killed_worker_of_the_host_loses_nothing_and_counts_nothing_twice() {
-    assert_all_stages(&kill_at_every_stage(Engine::Garbled, Killed::Worker, 0));
+    assert_all_stages(&kill_at_every_stage(Engine::Garbled, KillTarget::Worker, 0));
 }
 
 #[test]
 fn a_killed_worker_of_the_joining_side_loses_nothing_and_counts_nothing_twice() {
-    assert_all_stages(&kill_at_every_stage(Engine::Garbled, Killed::Worker, 1));
+    assert_all_stages(&kill_at_every_stage(Engine::Garbled, KillTarget::Worker, 1));
 }
 
 #[test]
 fn a_killed_coordinator_of_the_host_loses_nothing_and_counts_nothing_twice() {
-    let seen = kill_at_every_stage(Engine::Shares, Killed::Coordinator, 0);
+    let seen = kill_at_every_stage(Engine::Shares, KillTarget::Coordinator, 0);
     assert_all_stages(&seen);
 }
 
 #[test]
 fn a_killed_coordinator_of_the_joining_side_loses_nothing_and_counts_nothing_twice() {
-    let seen = kill_at_every_stage(Engine::Garbled, Killed::Coordinator, 1);
+    let seen = kill_at_every_stage(Engine::Garbled, KillTarget::Coordinator, 1);
     assert_all_stages(&seen);
 }
 
 #[test]
 fn a_killed_gateway_loses_nothing_and_counts_nothing_twice() {
-    let seen = kill_at_every_stage(Engine::Garbled, Killed::Gateway, 0);
+    let seen = kill_at_every_stage(Engine::Garbled, KillTarget::Gateway, 0);
     assert!(seen.len() > 3, "{seen:?}");
 }
 

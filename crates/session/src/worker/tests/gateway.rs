@@ -3,13 +3,13 @@
 use super::*;
 
 /// A gateway that runs until it is dropped.
-struct Served {
+struct RunningGateway {
     address: String,
     stop: std::sync::Arc<std::sync::atomic::AtomicBool>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
-impl Served {
+impl RunningGateway {
     fn new(plan: &AgreedPlan) -> Self {
         let options = crate::RelayOptions::default();
         let mut gateway = crate::Relay::gateway("127.0.0.1:0", plan, &options).unwrap();
@@ -25,7 +25,7 @@ impl Served {
     }
 }
 
-impl Drop for Served {
+impl Drop for RunningGateway {
     fn drop(&mut self) {
         self.stop.store(true, std::sync::atomic::Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
@@ -37,7 +37,7 @@ impl Drop for Served {
 #[test]
 fn workers_with_the_same_tile_meet_at_the_gateway() {
     let setup = Setup::new(Engine::Garbled);
-    let gateway = Served::new(&setup.plan(0));
+    let gateway = RunningGateway::new(&setup.plan(0));
     let orders = [setup.order(0, "1-3"), setup.order(1, "1-3")];
     let work = |side: usize, index: u32| {
         let order = &orders[side];
@@ -68,7 +68,7 @@ fn workers_with_the_same_tile_meet_at_the_gateway() {
 fn a_gateway_admits_only_keys_for_the_tile() {
     use crate::error::{NetworkError, RelayProblem};
     let setup = Setup::new(Engine::Garbled);
-    let gateway = Served::new(&setup.plan(0));
+    let gateway = RunningGateway::new(&setup.plan(0));
     let is_refused = |order: &WorkOrder, index| {
         let met = order.meet(&gateway.address, tile(index), &timeouts(), &|| false);
         let error = met.err().unwrap();

@@ -39,13 +39,13 @@ fn published_groups_do_not_bypass_the_minimum_or_differencing_rules() {
         );
         assert_eq!([small.disclosed(0), small.disclosed(1)], [0, 0]);
         for (earlier, change) in [
-            ("mean:overall", one_fewer as fn(&mut Vec<Entry>)),
-            ("groups", one_fewer),
-            ("groups", one_regrouped),
-            ("groups,published", one_fewer),
-            ("groups,published", one_regrouped),
-            ("test:groups,30", one_regrouped),
-            ("nearest:5,rate", one_regrouped),
+            ("mean:overall", remove_one as fn(&mut Vec<Entry>)),
+            ("groups", remove_one),
+            ("groups", regroup_one),
+            ("groups,published", remove_one),
+            ("groups,published", regroup_one),
+            ("test:groups,30", regroup_one),
+            ("nearest:5,rate", regroup_one),
         ] {
             let mut setup = setup(Engine::Shares, earlier, 2);
             let _ = run(&setup).map(Result::unwrap);
@@ -70,11 +70,11 @@ fn published_groups_do_not_bypass_the_minimum_or_differencing_rules() {
     }
 }
 
-fn one_fewer(entries: &mut Vec<Entry>) {
+fn remove_one(entries: &mut Vec<Entry>) {
     entries.pop();
 }
 
-fn one_regrouped(entries: &mut Vec<Entry>) {
+fn regroup_one(entries: &mut Vec<Entry>) {
     let mut first = entries.remove(0);
     first.group = Some("patient".into());
     entries.insert(0, first);

@@ -6,10 +6,10 @@ use veilpath_protocol::Estimate;
 
 /// Twelve participants on each side, six in each group.
 fn larger(question: &str) -> Setup {
-    larger_by(Engine::Shares, question)
+    larger_with(Engine::Shares, question)
 }
 
-fn larger_by(engine: Engine, question: &str) -> Setup {
+fn larger_with(engine: Engine, question: &str) -> Setup {
     let mut setup = setup(engine, question, 3);
     for proposal in &mut setup.proposals {
         for (place, entry) in proposal.cohort.entries.clone().into_iter().enumerate() {
@@ -24,13 +24,13 @@ fn larger_by(engine: Engine, question: &str) -> Setup {
 }
 
 /// Whether a cohort of the host with one participant fewer is refused, because the difference would be about this participant.
-fn refuses_one_fewer(setup: &mut Setup) -> bool {
+fn is_refused_with_one_fewer(setup: &mut Setup) -> bool {
     let removed = setup.proposals[0].cohort.entries.pop().unwrap();
-    let ended = setup.run_through(i64::MAX).0;
+    let results = setup.run_through(i64::MAX).0;
     setup.proposals[0].cohort.entries.push(removed);
-    ended.iter().any(|ended| {
+    results.iter().any(|result| {
         matches!(
-            ended,
+            result,
             Err(SessionError::Limit(Limit::Disclosure(
                 DisclosureRefusal::Differencing {
                     participants: 1,
@@ -51,7 +51,7 @@ fn group_sizes_are_refused_for_one_participant_fewer() {
     let _ = setup.run_through(i64::MAX).0.map(Result::unwrap);
     // Nothing was charged: the joining side has learned no answer.
     assert_eq!(setup.disclosed(0), 0);
-    assert!(refuses_one_fewer(&mut setup));
+    assert!(is_refused_with_one_fewer(&mut setup));
 }
 
 /// An estimate tells the sizes of groups, and no answer. So it is free, and remembered.
@@ -74,7 +74,7 @@ fn group_sizes_revealed_by_an_estimate_are_remembered() {
             }
             assert_eq!([setup.disclosed(0), setup.disclosed(1)], [0, 0]);
             setup.proposals[asking].estimate_only = false;
-            assert!(refuses_one_fewer(&mut setup), "{question}");
+            assert!(is_refused_with_one_fewer(&mut setup), "{question}");
             // The plan that was estimated is still allowed.
             let _ = run(&setup).map(Result::unwrap);
         }
@@ -84,7 +84,7 @@ fn group_sizes_revealed_by_an_estimate_are_remembered() {
     setup.proposals[0].estimate_only = true;
     let _ = setup.run_through(i64::MAX).0.map(Result::unwrap_err);
     setup.proposals[0].estimate_only = false;
-    assert!(!refuses_one_fewer(&mut setup));
+    assert!(!is_refused_with_one_fewer(&mut setup));
 }
 
 /// Wherever the connection breaks: sizes are remembered from the moment at which they may have been sent, and the answer that was planned
@@ -101,7 +101,7 @@ fn group_sizes_of_an_interrupted_session_are_remembered() {
             assert!(results.iter().all(Result::is_err), "{question} {part}");
             let nothing = [setup.disclosed(0), setup.disclosed(1)] == [0, 0];
             assert!(nothing, "{question} {part}");
-            refused.push(refuses_one_fewer(&mut setup));
+            refused.push(is_refused_with_one_fewer(&mut setup));
             if refused.last() == Some(&true) {
                 let [host, join] = run(&setup).map(Result::unwrap);
                 assert_eq!(host, join);
@@ -147,18 +147,18 @@ fn estimates_include_the_statistics() {
 /// By garbled circuits, whose estimate in bytes does not depend on the connection: more than for scores, and more for more groups.
 #[test]
 fn estimates_depend_on_the_question_and_the_number_of_groups() {
-    let mut scores = larger_by(Engine::Garbled, "mean");
+    let mut scores = larger_with(Engine::Garbled, "mean");
     for proposal in &mut scores.proposals {
         proposal.spec.reveal = Reveal::Score;
     }
     let scores = estimate(&scores);
     for question in QUESTIONS {
-        let told = estimate(&larger_by(Engine::Garbled, question));
+        let told = estimate(&larger_with(Engine::Garbled, question));
         assert!(told.bytes_to_join > scores.bytes_to_join, "{question}");
         assert!(told.rounds > scores.rounds, "{question}");
     }
     let with_groups = |count: usize| {
-        let mut setup = larger_by(Engine::Garbled, "groups");
+        let mut setup = larger_with(Engine::Garbled, "groups");
         for proposal in &mut setup.proposals {
             for (place, entry) in proposal.cohort.entries.iter_mut().enumerate() {
                 entry.group = Some(format!("g{}", place % count));

@@ -4,7 +4,7 @@ use super::*;
 use veilpath_protocol::PaillierOptions;
 
 /// What a side asks for: an engine, or `None` to leave the choice open.
-fn asking_for(engines: [Option<Engine>; 2]) -> [Proposal; 2] {
+fn with_engines(engines: [Option<Engine>; 2]) -> [Proposal; 2] {
     let mut proposals = proposals(|_| ());
     for (proposal, engine) in proposals.iter_mut().zip(engines) {
         proposal.auto_engine = engine.is_none();
@@ -17,14 +17,14 @@ fn asking_for(engines: [Option<Engine>; 2]) -> [Proposal; 2] {
 fn auto_gives_the_scores_of_plain_and_results_name_the_engine() {
     let setup = Setup::new();
     let plain = setup.run(proposals(|_| ())).map(Result::unwrap);
-    let results = setup.run(asking_for([None; 2])).map(Result::unwrap);
+    let results = setup.run(with_engines([None; 2])).map(Result::unwrap);
     for (results, plain) in results.iter().zip(&plain) {
         assert_eq!(rows(results), rows(plain));
         assert!(Engine::PROVEN.contains(&results.outcome.spec.engine));
     }
     assert_eq!(results[0].outcome.spec, results[1].outcome.spec);
     // The same agreement again: nothing is computed, and nothing counted.
-    let again = setup.run(asking_for([None; 2])).map(Result::unwrap);
+    let again = setup.run(with_engines([None; 2])).map(Result::unwrap);
     assert_eq!(again[0].outcome.spec, results[0].outcome.spec);
     assert_eq!(again[0].outcome.cost.pairs_from_journal, 3);
     assert_eq!(again[0].max_agreements, results[0].max_agreements);
@@ -38,7 +38,7 @@ fn a_side_that_names_a_proven_engine_decides() {
             [None, Some(engine)],
             [Some(engine); 2],
         ] {
-            let result = Setup::new().run(asking_for(engines)).map(Result::unwrap);
+            let result = Setup::new().run(with_engines(engines)).map(Result::unwrap);
             for result in result {
                 assert_eq!(result.outcome.spec.engine, engine);
                 assert_eq!(result.outcome.results.len(), 3);
@@ -54,7 +54,7 @@ fn auto_conflicts_with_paillier_and_plain() {
         Engine::Paillier(PaillierOptions::new(veilpath_protocol::KeySize::Bits512, true).unwrap()),
     ] {
         for engines in [[Some(engine), None], [None, Some(engine)]] {
-            for side in Setup::new().run(asking_for(engines)) {
+            for side in Setup::new().run(with_engines(engines)) {
                 let SessionError::Differs(differences) = side.unwrap_err() else {
                     panic!("not a difference");
                 };
@@ -74,7 +74,7 @@ fn auto_conflicts_with_paillier_and_plain() {
 fn an_open_choice_counts_like_any_other_plan() {
     let setup = Setup::new();
     let limited = |engines, limit| {
-        let mut proposals = asking_for(engines);
+        let mut proposals = with_engines(engines);
         for proposal in &mut proposals {
             proposal.limit_per_scanpath = ScanpathLimit::Count(limit);
         }

@@ -48,7 +48,7 @@ fn assert_limit_of_two(error: &SessionError) {
 fn every_threshold_counts_towards_the_limit() {
     let setup = Setup::new();
     let limited = |threshold: &str| {
-        let mut proposals = proposals(asking(threshold));
+        let mut proposals = proposals(revealing(threshold));
         proposals[0].limit_per_scanpath = ScanpathLimit::Count(2);
         setup.run(proposals)
     };
@@ -76,12 +76,12 @@ impl Observer for Panics {
 
 #[test]
 fn an_interrupted_session_resumes() {
-    resumes(&asking("score"));
+    resumes(&revealing("score"));
 }
 
 #[test]
 fn an_interrupted_session_keeps_its_bits() {
-    resumes(&asking("threshold:2"));
+    resumes(&revealing("threshold:2"));
 }
 
 fn resumes(change: &(dyn Fn(&mut Proposal) + Sync)) {

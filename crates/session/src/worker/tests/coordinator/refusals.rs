@@ -9,13 +9,13 @@ use crate::journal::record::Record;
 const WAIT: Duration = Duration::from_millis(800);
 
 /// A worker that asks the coordinator for what no worker asks for.
-pub(super) struct Modified {
+pub(super) struct ModifiedWorker {
     tile: CoordinatedTile,
     id: [u8; 32],
 }
 
-impl Modified {
-    pub(super) fn new(setup: &Setup, coordinator: &Served, index: u32) -> Self {
+impl ModifiedWorker {
+    pub(super) fn new(setup: &Setup, coordinator: &RunningCoordinator, index: u32) -> Self {
         let order = setup.order(0, "1-3");
         let asked = order.coordinate(&coordinator.address, tile(index), WAIT, &|| false);
         let id = from_hex(&setup.plan(0).agreement).unwrap();
@@ -37,14 +37,14 @@ impl Modified {
 #[test]
 fn a_modified_worker_cannot_have_a_sent_pair_computed_again() {
     let setup = Setup::new(Engine::Garbled);
-    let coordinators = [0, 1].map(|side| Served::new(&setup, side));
+    let coordinators = [0, 1].map(|side| RunningCoordinator::new(&setup, side));
     let addresses = coordinators.each_ref().map(|it| it.address.as_str());
     let (results, _) = work(&setup, addresses, tile(1), None);
     assert!(results.iter().all(Result::is_ok));
     let state = || (all_counted(&setup), sent_halves(&setup, tile(1)));
     let before = state();
     let ask = |index, records: &[Record]| {
-        Modified::new(&setup, &coordinators[0], index)
+        ModifiedWorker::new(&setup, &coordinators[0], index)
             .ask(records)
             .unwrap_err()
     };
@@ -110,7 +110,7 @@ fn a_modified_worker_cannot_have_a_sent_pair_computed_again() {
 #[test]
 fn a_stolen_order_is_refused_by_the_coordinator() {
     let setup = Setup::new(Engine::Garbled);
-    let coordinator = Served::new(&setup, 0);
+    let coordinator = RunningCoordinator::new(&setup, 0);
     let ask = |order: &WorkOrder, index| {
         let asked = order.coordinate(&coordinator.address, tile(index), WAIT, &|| false);
         asked.err()
@@ -146,7 +146,7 @@ fn a_stolen_order_is_refused_by_the_coordinator() {
     expired.certificate = sign(&expired, &agreement, past);
     rejected(&expired, &WorkerKeyProblem::Expired.to_string());
     let mut other = setup.order(0, "1-3");
-    other.certificate = sign(&other, &"0".repeat(64), hour());
+    other.certificate = sign(&other, &"0".repeat(64), in_one_hour());
     rejected(&other, &WorkerKeyProblem::OtherAgreement.to_string());
     // The partner's worker, and one with the certificate of another.
     let mut partner = setup.order(1, "1-3");
@@ -170,7 +170,7 @@ fn a_stolen_order_is_refused_by_the_coordinator() {
 #[test]
 fn an_expired_key_stores_nothing_more() {
     let setup = Setup::new(Engine::Garbled);
-    let coordinator = Served::new(&setup, 0);
+    let coordinator = RunningCoordinator::new(&setup, 0);
     let mut order = setup.order(0, "1");
     let soon = crate::date::now() + Duration::from_secs(2);
     let (identity, tiles) = (&setup.identities[0], "1".parse().unwrap());
@@ -201,7 +201,7 @@ fn an_expired_key_stores_nothing_more() {
 #[test]
 fn a_tile_belongs_to_one_connection_at_a_time() {
     let setup = Setup::new(Engine::Garbled);
-    let coordinator = Served::new(&setup, 0);
+    let coordinator = RunningCoordinator::new(&setup, 0);
     let order = setup.order(0, "1-3");
     let ask = |index| order.coordinate(&coordinator.address, tile(index), WAIT, &|| false);
     let first = ask(1).unwrap();

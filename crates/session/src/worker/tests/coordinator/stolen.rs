@@ -1,6 +1,6 @@
 //! What a thief with a work order can do, and what not.
 
-use super::refusals::Modified;
+use super::refusals::ModifiedWorker;
 use super::*;
 use crate::connect::{connect_tcp, join_on};
 use crate::error::{BanReason, CoordinatorProblem, NetworkError};
@@ -21,8 +21,8 @@ fn journal_bytes(setup: &Setup) -> u64 {
 #[test]
 fn repeated_records_do_not_make_a_journal_grow() {
     let setup = Setup::new(Engine::Garbled);
-    let coordinator = Served::new(&setup, 0);
-    let ask = |records: &[Record]| Modified::new(&setup, &coordinator, 1).ask(records);
+    let coordinator = RunningCoordinator::new(&setup, 0);
+    let ask = |records: &[Record]| ModifiedWorker::new(&setup, &coordinator, 1).ask(records);
     let first = [
         Record::Started(0, 1),
         Record::Half(0, 7, 7),
@@ -60,7 +60,7 @@ fn repeated_records_do_not_make_a_journal_grow() {
 #[test]
 fn a_tile_has_a_bounded_number_of_records() {
     let setup = Setup::new(Engine::Garbled);
-    let coordinator = Served::new(&setup, 0);
+    let coordinator = RunningCoordinator::new(&setup, 0);
     let pairs = setup.plan(0).pairs_of(tile(1), None).unwrap().pairs.len();
     let mut records = Vec::new();
     for start in 0..900 {
@@ -69,7 +69,7 @@ fn a_tile_has_a_bounded_number_of_records() {
             records.push(Record::Half(pair, start, start));
         }
     }
-    let error = Modified::new(&setup, &coordinator, 1)
+    let error = ModifiedWorker::new(&setup, &coordinator, 1)
         .ask(&records)
         .unwrap_err();
     assert!(
@@ -80,7 +80,7 @@ fn a_tile_has_a_bounded_number_of_records() {
     let bytes = journal_bytes(&setup);
     assert!((most / 2..=most + 40).contains(&bytes), "{bytes} of {most}");
     // The next worker finds a journal that was rewritten. How often a pair starts is bounded in any case.
-    let ask = |record| Modified::new(&setup, &coordinator, 1).ask(&[record]);
+    let ask = |record| ModifiedWorker::new(&setup, &coordinator, 1).ask(&[record]);
     ask(Record::Started(0, 1)).unwrap();
     let rewritten = journal_bytes(&setup);
     assert!(rewritten < bytes / 2, "{rewritten} of {bytes}");
@@ -89,7 +89,7 @@ fn a_tile_has_a_bounded_number_of_records() {
 #[test]
 fn a_complete_tile_does_not_change() {
     let setup = Setup::new(Engine::Garbled);
-    let coordinators = [0, 1].map(|side| Served::new(&setup, side));
+    let coordinators = [0, 1].map(|side| RunningCoordinator::new(&setup, side));
     let addresses = coordinators.each_ref().map(|it| it.address.as_str());
     let (results, _) = work(&setup, addresses, tile(2), None);
     assert!(results.iter().all(Result::is_ok));
@@ -97,11 +97,11 @@ fn a_complete_tile_does_not_change() {
     let bytes = journal_bytes(&setup);
     for pair in 0..pairs {
         for record in [Record::Started(pair, 1), Record::Rejected(pair)] {
-            let asked = Modified::new(&setup, &coordinators[0], 2).ask(&[record]);
+            let asked = ModifiedWorker::new(&setup, &coordinators[0], 2).ask(&[record]);
             assert!(asked.is_err(), "{record:?}");
         }
     }
-    let complete = Modified::new(&setup, &coordinators[0], 2).ask(&[Record::Complete; 3]);
+    let complete = ModifiedWorker::new(&setup, &coordinators[0], 2).ask(&[Record::Complete; 3]);
     complete.unwrap();
     assert_eq!(journal_bytes(&setup), bytes);
 }
@@ -120,7 +120,7 @@ fn silent(order: &WorkOrder, address: &str) -> Result<SecureChannel, SessionErro
 #[test]
 fn one_key_cannot_take_all_connections_and_tiles() {
     let setup = Setup::new(Engine::Garbled);
-    let coordinator = Served::at("127.0.0.1:0", &setup, 0, 2);
+    let coordinator = RunningCoordinator::at("127.0.0.1:0", &setup, 0, 2);
     let [stolen, other] = [(); 2].map(|()| setup.order(0, "1-3"));
     let mut open = Vec::new();
     // One for each of its tiles, and four that may be left of interrupted workers.
@@ -171,7 +171,7 @@ fn a_coordinator_with_more_workers_than_open_files_does_not_start() {
 #[test]
 fn a_report_stops_a_tile_and_bans_nobody() {
     let setup = Setup::new(Engine::Garbled);
-    let coordinator = Served::new(&setup, 0);
+    let coordinator = RunningCoordinator::new(&setup, 0);
     let (state_dir, peer) = (setup.state_dir(0), setup.identities[1].fingerprint());
     let ask = |index| {
         let order = setup.order(0, "1-3");
@@ -183,7 +183,7 @@ fn a_report_stops_a_tile_and_bans_nobody() {
     }
     // Also for a worker that has it.
     let modified = |index| {
-        let worker = Modified::new(&setup, &coordinator, index);
+        let worker = ModifiedWorker::new(&setup, &coordinator, index);
         worker.ask(&[
             Record::Started(0, 1),
             Record::Half(0, 7, 7),
@@ -224,7 +224,7 @@ fn a_report_stops_a_tile_and_bans_nobody() {
     assert_eq!((known.banned, known.stopped_tiles), (None, 1));
     // The user lets it go on, or bans the other side.
     state_dir.lift_ban(peer).unwrap();
-    let holder = Modified::new(&setup, &coordinator, 2);
+    let holder = ModifiedWorker::new(&setup, &coordinator, 2);
     let thief = ask(3).unwrap().into_link().unwrap();
     thief.report(BanReason::ChangedAnswer).unwrap();
     holder.ask(&[Record::Started(0, 1)]).unwrap();
@@ -243,10 +243,10 @@ fn a_report_stops_a_tile_and_bans_nobody() {
 #[test]
 fn nothing_of_a_stopped_tile_is_released() {
     let setup = Setup::new(Engine::Garbled);
-    let coordinator = Served::new(&setup, 0);
+    let coordinator = RunningCoordinator::new(&setup, 0);
     let peer = setup.identities[1].fingerprint();
     let id = setup.plan(0).id().unwrap();
-    let worker = Modified::new(&setup, &coordinator, 1);
+    let worker = ModifiedWorker::new(&setup, &coordinator, 1);
     let ledger = LedgerFile::of(Some(&setup.state_dir(0).ledgers()), peer);
     let report = |ledger: &mut crate::ledger::Ledger| {
         ledger.set_report(&id, tile(1), BanReason::FailedCheck);
@@ -285,7 +285,7 @@ fn nothing_of_a_stopped_tile_is_released() {
 #[test]
 fn a_report_arrives_even_if_the_connection_is_lost() {
     let setup = Setup::new(Engine::Garbled);
-    let coordinator = Served::new(&setup, 0);
+    let coordinator = RunningCoordinator::new(&setup, 0);
     let address = coordinator.address.clone();
     let order = setup.order(0, "1");
     let asked = order.coordinate(&address, tile(1), SOON, &|| false);
@@ -294,7 +294,7 @@ fn a_report_arrives_even_if_the_connection_is_lost() {
     let again = std::thread::scope(|scope| {
         let again = scope.spawn(|| {
             std::thread::sleep(Duration::from_millis(300));
-            Served::at(&address, &setup, 0, 8)
+            RunningCoordinator::at(&address, &setup, 0, 8)
         });
         link.report(BanReason::ChangedAnswer).unwrap();
         again.join().unwrap()
@@ -316,11 +316,11 @@ fn a_report_arrives_even_if_the_connection_is_lost() {
 #[test]
 fn letters_are_removed_when_all_tiles_are_complete() {
     let setup = Setup::new(Engine::Garbled);
-    let mut coordinators = [0, 1].map(|side| Served::new(&setup, side));
+    let mut coordinators = [0, 1].map(|side| RunningCoordinator::new(&setup, side));
     let has_letters = |side| setup.plan(side).letters.iter().any(|it| !it.is_empty());
     for index in 1..=TILES {
         // Tiles that an earlier process has completed count.
-        coordinators = [0, 1].map(|side| Served::new(&setup, side));
+        coordinators = [0, 1].map(|side| RunningCoordinator::new(&setup, side));
         let addresses = coordinators.each_ref().map(|it| it.address.as_str());
         assert!(has_letters(0) && has_letters(1), "{index}");
         let (results, _) = work(&setup, addresses, tile(index), None);
@@ -342,7 +342,7 @@ fn letters_are_removed_when_all_tiles_are_complete() {
     let path = path.join(format!("{}.json", killed.agreement));
     std::fs::write(path, serde_json::to_vec(&killed).unwrap()).unwrap();
     assert!(has_letters(0));
-    drop(Served::new(&setup, 0));
+    drop(RunningCoordinator::new(&setup, 0));
     assert!(!has_letters(0));
     // What is stored is there for whoever has an order, and nothing is computed without letters.
     let orders = [setup.order(0, "1"), setup.order(1, "1")];
@@ -371,25 +371,28 @@ fn learned(files: &StateDir, seen: &mut BTreeMap<String, BTreeSet<String>>) {
 }
 
 /// A thief of the joining side's order comes back with other letters and empty files, and breaks off whenever it likes.
-fn come_back_with_other_letters(engine: Engine) {
+fn return_with_other_letters(engine: Engine) {
     let setup = Setup::new(engine);
-    let coordinator = Served::new(&setup, 0);
+    let coordinator = RunningCoordinator::new(&setup, 0);
     let agreed = setup.plan(0).pairs_of(tile(1), None).unwrap();
     let counted = agreed.cells.iter().filter(|&&cells| cells > 0).count() as u64;
     let (mut seen, mut halves) = (BTreeMap::new(), BTreeSet::new());
-    let (never, times) = (Kill::default(), Timeouts::new(Duration::from_secs(5), SOON));
+    let (never, times) = (
+        KillSwitch::default(),
+        Timeouts::new(Duration::from_secs(5), SOON),
+    );
     for round in 0..24_u16 {
-        let kill = Kill::default();
-        let stage = Stage {
+        let kill = KillSwitch::default();
+        let stage = KillPoint {
             has_tile: true,
             request: usize::from(round / 2) + 1,
             delivered: round % 2 == 1,
         };
         // At last it lets a session end.
         let at = (round < 22).then_some((stage, &kill));
-        let to_coordinator = Wire::new(&coordinator.address, &never, at);
+        let to_coordinator = KillableProxy::new(&coordinator.address, &never, at);
         let listener = Listener::bind("127.0.0.1:0").unwrap();
-        let between = Wire::new(&listener.address().to_string(), &kill, None);
+        let between = KillableProxy::new(&listener.address().to_string(), &kill, None);
         let honest = setup.order(0, "1");
         let mut stolen = setup.order(1, "1");
         for letter in stolen.plan.letters.iter_mut().flatten() {
@@ -437,6 +440,6 @@ fn come_back_with_other_letters(engine: Engine) {
 
 #[test]
 fn a_stolen_order_gets_at_most_one_answer_for_each_pair() {
-    come_back_with_other_letters(Engine::Garbled);
-    come_back_with_other_letters(Engine::Shares);
+    return_with_other_letters(Engine::Garbled);
+    return_with_other_letters(Engine::Shares);
 }

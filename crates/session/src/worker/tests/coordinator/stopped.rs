@@ -1,6 +1,6 @@
 //! What is decided while workers compute holds for them, too: withdrawals, bans and reports.
 
-use super::refusals::Modified;
+use super::refusals::ModifiedWorker;
 use super::*;
 use crate::disclosure::DisclosureLedger;
 use crate::error::BanReason;
@@ -13,7 +13,7 @@ use veilpath_protocol::Answer;
 fn workers_compute_nothing_about_withdrawn_participants() {
     let setup = Setup::new(Engine::Garbled);
     let (state_dir, plan) = (setup.state_dir(0), setup.plan(0));
-    let coordinator = Served::new(&setup, 0);
+    let coordinator = RunningCoordinator::new(&setup, 0);
     let first = plan.own_in(tile(1))[0];
     let id = plan.cohort().entries[first].participant.clone();
     let peer = setup.identities[1].fingerprint();
@@ -44,8 +44,8 @@ fn workers_compute_nothing_about_withdrawn_participants() {
 #[test]
 fn nothing_starts_for_a_banned_partner() {
     let setup = Setup::new(Engine::Garbled);
-    let coordinator = Served::new(&setup, 0);
-    let worker = Modified::new(&setup, &coordinator, 1);
+    let coordinator = RunningCoordinator::new(&setup, 0);
+    let worker = ModifiedWorker::new(&setup, &coordinator, 1);
     let peer = setup.identities[1].fingerprint();
     setup.state_dir(0).ban_peer(peer).unwrap();
     let error = worker.ask(&[Record::Started(0, 1)]).unwrap_err();
@@ -86,8 +86,8 @@ fn a_stopped_tile_is_also_refused_to_the_institution() {
 #[test]
 fn a_rejected_pair_gets_no_answer() {
     let setup = Setup::new(Engine::Garbled);
-    let coordinator = Served::new(&setup, 0);
-    let ask = |records: &[Record]| Modified::new(&setup, &coordinator, 1).ask(records);
+    let coordinator = RunningCoordinator::new(&setup, 0);
+    let ask = |records: &[Record]| ModifiedWorker::new(&setup, &coordinator, 1).ask(records);
     ask(&[Record::Rejected(1)]).unwrap();
     let answer = Answer::Score(PairScore::new(1.0, Some(0.5)));
     let records: Vec<Record> = Record::of_answer(1, answer).into_iter().collect();
