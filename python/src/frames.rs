@@ -302,7 +302,7 @@ impl Cells {
             Cells::Int32(array) => value!(array, |number| Value::Integer(i64::from(number))),
             Cells::Int16(array) => value!(array, |number| Value::Integer(i64::from(number))),
             Cells::Int8(array) => value!(array, |number| Value::Integer(i64::from(number))),
-            Cells::UInt64(array) => value!(array, whole),
+            Cells::UInt64(array) => value!(array, whole_number),
             Cells::UInt32(array) => value!(array, |number| Value::Integer(i64::from(number))),
             Cells::UInt16(array) => value!(array, |number| Value::Integer(i64::from(number))),
             Cells::UInt8(array) => value!(array, |number| Value::Integer(i64::from(number))),
@@ -334,7 +334,7 @@ impl Cells {
 
 /// A number that may be too large for a whole one.
 #[allow(clippy::cast_precision_loss)] // as in a file, which is read as floating-point numbers
-fn whole(number: u64) -> Value<'static> {
+fn whole_number(number: u64) -> Value<'static> {
     match i64::try_from(number) {
         Ok(number) => Value::Integer(number),
         Err(_) => Value::Number(number as f64),

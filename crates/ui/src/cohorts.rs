@@ -3,7 +3,7 @@
 use crate::App;
 use crate::files::StoredFile;
 use crate::forms::{LetterForm, ReadForm};
-use crate::words::Problem;
+use crate::problem::Problem;
 use crate::workspace::lock;
 use serde_json::json;
 use std::sync::Arc;

@@ -2,8 +2,8 @@
 
 use crate::App;
 use crate::cohorts::CohortState;
+use crate::problem::Problem;
 use crate::results::{ResultState, result_file};
-use crate::words::Problem;
 use crate::workspace::{JobState, Workspace, lock};
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! Files that were dropped on the page, and those of the chosen folder.
 
-use crate::words::Problem;
+use crate::problem::Problem;
 use crate::workspace::Workspace;
 use serde_json::{Value, json};
 use std::path::{Component, Path, PathBuf};

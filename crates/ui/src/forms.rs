@@ -1,6 +1,6 @@
 //! The boxes of the page. Empty boxes leave a choice to the program; the names are those of the command line.
 
-use crate::words::Problem;
+use crate::problem::Problem;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use veilpath::Choice;

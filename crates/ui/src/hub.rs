@@ -76,7 +76,7 @@ impl Hub {
     }
 
     /// Waits until the user stops the server, or until no page is open and nothing is left to do.
-    pub(crate) async fn ended(&self, is_needed: impl Fn() -> bool) {
+    pub(crate) async fn wait_until_done(&self, is_needed: impl Fn() -> bool) {
         loop {
             let wait = tokio::time::timeout(CHECK_INTERVAL, self.quit.notified());
             if wait.await.is_ok() || (!is_needed() && self.is_abandoned()) {

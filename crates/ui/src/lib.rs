@@ -13,7 +13,7 @@
 //! | `comparison`, `results` | a comparison on this machine, and its report |
 //! | `partner`, `proposal`, `session`, `qr` | a comparison with another institution |
 //! | `hub` | events for all open pages, and the end of the server when none is left |
-//! | `words` | errors for people |
+//! | `problem` | errors as the page shows them |
 
 mod assets;
 mod cohorts;
@@ -25,12 +25,12 @@ mod guard;
 mod hub;
 mod partner;
 mod picture;
+mod problem;
 mod proposal;
 mod qr;
 mod results;
 mod routes;
 mod session;
-mod words;
 mod workspace;
 
 use guard::Guard;
@@ -169,9 +169,10 @@ impl Server {
         } = self;
         let router = routes::router(&app);
         let result = runtime.block_on(async {
-            let ended = Arc::clone(&app);
+            let state = Arc::clone(&app);
             let stop = async move {
-                ended.hub.ended(|| lock(&ended.workspace).is_needed()).await;
+                let is_needed = || lock(&state.workspace).is_needed();
+                state.hub.wait_until_done(is_needed).await;
             };
             // Pages keep a connection open for events, so a graceful shutdown would wait for them.
             let served = runtime.spawn(async move { axum::serve(listener, router).await });
@@ -182,8 +183,8 @@ impl Server {
             });
             match served.await {
                 Ok(served) => served,
-                Err(ended) if ended.is_cancelled() => Ok(()),
-                Err(failed) => Err(std::io::Error::other(failed)),
+                Err(error) if error.is_cancelled() => Ok(()),
+                Err(error) => Err(std::io::Error::other(error)),
             }
         });
         // A comparison that still runs ends with the process.

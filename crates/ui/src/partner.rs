@@ -1,8 +1,8 @@
 //! The partner: this side's identity, invitations, and the plan to propose.
 
 use crate::App;
+use crate::problem::Problem;
 use crate::qr;
-use crate::words::Problem;
 use crate::workspace::{Workspace, lock};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -178,8 +178,8 @@ impl App {
         let form = &workspace.partner;
         let state_dir = state_dir(workspace.identity.as_deref())?;
         let policy = find_policy(None, &state_dir)?;
-        let limits = match workspace.prospect(policy.as_ref()) {
-            Ok(prospect) => prospect,
+        let limits = match workspace.preview_limits(policy.as_ref()) {
+            Ok(preview) => preview,
             Err(problem) => json!({"kind": "problem", "problem": problem}),
         };
         let Some(policy) = policy else {

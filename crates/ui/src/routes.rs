@@ -6,7 +6,7 @@ use crate::comparison::CompareForm;
 use crate::files::{MAX_FILE_BYTES, StoredFile};
 use crate::forms::{LetterForm, ReadForm};
 use crate::partner::PartnerForm;
-use crate::words::Problem;
+use crate::problem::Problem;
 use crate::workspace::lock;
 use crate::{App, guard, picture};
 use axum::Router;

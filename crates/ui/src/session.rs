@@ -1,8 +1,8 @@
 //! A session with the partner.
 
 use crate::App;
+use crate::problem::Problem;
 use crate::results::ResultState;
-use crate::words::Problem;
 use crate::workspace::lock;
 use serde_json::{Value, json};
 use std::net::ToSocketAddrs;

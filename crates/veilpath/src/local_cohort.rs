@@ -158,7 +158,8 @@ impl LocalCohort {
         self.options.check(&metric, &cohort, self.file.name())?;
         let spec = self.options.spec(metric, &cohort, &cohort)?;
         let own = [(&cohort, self.file.name())];
-        self.options.note_surprises(&spec.metric, &own, events);
+        self.options
+            .note_unexpected_effects(&spec.metric, &own, events);
         Ok((cohort, spec))
     }
 

@@ -111,7 +111,7 @@ impl PlanOptions {
     }
 
     /// Notes effects of the metric and the threshold that the user may not expect.
-    pub(crate) fn note_surprises(
+    pub(crate) fn note_unexpected_effects(
         &self,
         metric: &Metric,
         cohorts: &[(&Cohort, &str)],
@@ -225,7 +225,7 @@ pub fn plan(
     if count.pairs > MAX_PAIRS && options.tile.is_none() {
         return Err(Error::TooManyPairs { pairs: count.pairs });
     }
-    options.note_surprises(&spec.metric, &cohorts, events);
+    options.note_unexpected_effects(&spec.metric, &cohorts, events);
     let note = |note| events.event(Event::Note(note));
     if options.pairs == PairRule::SameStimulus && a.has_stimuli() != b.has_stimuli() {
         let without = files[usize::from(a.has_stimuli())];

@@ -93,7 +93,7 @@ impl<'a> Sample<'a> {
     }
 
     /// What to say if nobody chose one of several numbers. A score and its similarity are one.
-    pub(super) fn one_of_several(&self, chosen: Option<&str>) -> Option<Note> {
+    pub(super) fn note_of_other_outputs(&self, chosen: Option<&str>) -> Option<Note> {
         let is_other = |it: &&Output| it.name != self.output.name && it.name != "score";
         let others = self.outcome.results.outputs().iter().filter(is_other);
         let others: Vec<String> = others.map(|it| it.name.clone()).collect();
@@ -234,7 +234,7 @@ impl<'a> Sample<'a> {
 impl GroupNames {
     /// Whether a group of a side has two participants or more. One participant who is drawn repeatedly says nothing
     /// about others.
-    pub(super) fn has_two(&self, side: usize, group: usize) -> bool {
+    pub(super) fn has_several(&self, side: usize, group: usize) -> bool {
         self.of[side]
             .iter()
             .filter(|&&it| it == group)

@@ -77,7 +77,7 @@ pub(crate) fn generator(seed: Option<u64>) -> (ChaCha20Rng, u64) {
 }
 
 /// Ids that sort in the order of their numbers: `p01`, … `p12`.
-fn numbered(prefix: &str, number: usize, of: usize) -> String {
+fn padded_id(prefix: &str, number: usize, of: usize) -> String {
     let width = of.to_string().len();
     format!("{prefix}{number:0width$}")
 }

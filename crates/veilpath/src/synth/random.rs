@@ -1,6 +1,6 @@
 //! Random letters: the paper's synthetic experiment compares ten scanpaths of one length with ten others.
 
-use super::{SynthError, SyntheticCohort, generator, numbered};
+use super::{SynthError, SyntheticCohort, generator, padded_id};
 use crate::Error;
 use rand::RngExt;
 use std::ops::RangeInclusive;
@@ -66,7 +66,7 @@ pub fn random(options: &RandomOptions) -> Result<SyntheticCohort, Error> {
         for _ in 0..options.count {
             let length = rng.random_range(range.clone());
             entries.push(Entry {
-                participant: numbered("r", entries.len() + 1, scanpaths),
+                participant: padded_id("r", entries.len() + 1, scanpaths),
                 group: None,
                 stimulus: Some(stimulus(range)),
                 scanpath: Scanpath::new((0..length).map(|_| rng.random_range(0..=last)).collect()),
