@@ -23,7 +23,7 @@ use veilpath_channel::{Channel, ChannelError, copying};
 /// The largest content of one packet: an announced length reserves no more.
 const MAX_PACKET: usize = 256 << 10;
 
-/// Pieces of at least this length become packets of their own, without a copy.
+/// Data of at least this length becomes a packet of its own, without a copy.
 const MIN_DIRECT_BYTES: usize = 8 << 10;
 
 /// Bytes before the content.
@@ -40,13 +40,13 @@ pub struct ChecksummedChannel<C> {
     read: usize,
     /// After a corrupted packet nothing that follows can be trusted.
     failed: bool,
-    /// Everything that was sent, for tests that look at it.
+    /// Everything that was sent, for tests.
     #[cfg(test)]
     pub(crate) record: Option<std::sync::Arc<std::sync::Mutex<Vec<u8>>>>,
-    /// What a side that cheats changes in what it sends, for tests of the other side.
+    /// How a cheating side corrupts what it sends, for tests.
     #[cfg(test)]
     pub(crate) flips: Option<BitFlips>,
-    /// After how many more bytes it hangs up.
+    /// Hangs up after this many more bytes, for tests.
     #[cfg(test)]
     pub(crate) left: Option<usize>,
 }

@@ -83,7 +83,7 @@ impl Listener {
     }
 
     /// Waits for one peer, and stops listening once it has connected. Connections without a key, or with another one, are
-    /// rejected and reported, and the wait goes on. If the peer does not come, a wrong key is the likely reason and becomes the
+    /// rejected and reported, and the wait continues. If the peer does not connect, a wrong key is the likely reason and becomes the
     /// error.
     pub fn accept(
         self,
@@ -95,7 +95,7 @@ impl Listener {
         self.accept_unless(&|| false, identity, peer, timeouts, on_rejected)
     }
 
-    /// The same, unless `is_stopped` says so in the meantime.
+    /// Like [`Listener::accept`], but gives up once `is_stopped` returns true.
     pub fn accept_unless(
         self,
         is_stopped: &dyn Fn() -> bool,
@@ -163,7 +163,7 @@ pub fn join(
     join_unless(&|| false, address, identity, peer, timeouts)
 }
 
-/// The same, unless `is_stopped` says so between two attempts.
+/// Like [`join`], but gives up once `is_stopped` returns true.
 pub fn join_unless(
     is_stopped: &dyn Fn() -> bool,
     address: &str,
@@ -205,7 +205,7 @@ pub(crate) fn worker_handshake(
     Ok(channel)
 }
 
-/// Connects and shakes hands, and tries again until it works or the connect timeout has passed.
+/// Connects and runs the handshake; retries until both succeed or the connect timeout has passed.
 pub(crate) fn connect_until<T>(
     is_stopped: &dyn Fn() -> bool,
     address: &str,
@@ -316,7 +316,7 @@ pub(crate) fn secure(
             Err(error) => return Err(failed(error).into()),
         }
         if let Err(error) = tls.process_new_packets() {
-            // The alert says why; whether it arrives does not matter to this side.
+            // The alert tells the peer why; it need not arrive.
             let _ = tls.write_tls(&mut socket);
             drain(&mut socket);
             return Err(pinned.explain(&error));

@@ -65,7 +65,7 @@ pub(crate) struct SharedConnection {
     /// What ends the connection early.
     cancel: OnceLock<CancelToken>,
     cause: Mutex<Option<SessionError>>,
-    /// Dropping it ends the keep-alives.
+    /// Dropping this sender ends the keep-alives.
     keep_alive: Mutex<Option<Sender<Duration>>>,
 }
 
@@ -99,7 +99,7 @@ impl SharedConnection {
         }
     }
 
-    /// The key that the other side has authenticated with.
+    /// The authenticated key of the other side.
     pub(crate) fn peer_key(&self) -> Option<PublicKey> {
         let tls = guard(&self.tls);
         PublicKey::from_spki(tls.peer_certificates()?.first()?)
@@ -276,7 +276,7 @@ impl SharedConnection {
         }
     }
 
-    /// Passes on everything that arrives, and finally why nothing more will.
+    /// Forwards everything that arrives, and finally the reason why nothing more will.
     pub(crate) fn read_all(
         &self,
         socket: TcpStream,
@@ -287,7 +287,7 @@ impl SharedConnection {
             Err(error) => error,
         };
         self.closed.store(true, Ordering::Relaxed);
-        // The owner may be gone.
+        // The channel may have been dropped.
         let _ = owner.send(Err(error), 0);
     }
 
@@ -369,7 +369,7 @@ impl SharedConnection {
                 state
             };
             let state = state.map_err(|error| {
-                // Sends the alert that says why before this side closes.
+                // Sends the alert before this side closes.
                 let _ = self.encrypt_and_send(|_| Ok(()));
                 self.fail(self.pinned.explain(&error))
             })?;

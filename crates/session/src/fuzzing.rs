@@ -11,7 +11,7 @@
 //! | 10 | statements about pairs, then halves and answers that are sent again; a byte before is the number of pairs |
 //! | 11 | a record of a journal, without its checksum |
 //! | 12 | packets; a byte before is the length of the pieces that are asked for |
-//! | 13 | packets whose contents are given as a length of one byte and so many bytes: they must come back |
+//! | 13 | packets whose contents are given as a length of one byte and so many bytes: they must be received unchanged |
 //! | 14 | a journal's records without their checksums, in a whole file |
 //! | 15 | a ledger |
 //! | 16 | an identity file |
@@ -168,7 +168,7 @@ pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
     }
 }
 
-/// What is sent in packets is received unchanged, whatever the pieces.
+/// Data in packets is received unchanged, whatever the chunks.
 fn packets(mut bytes: &[u8]) -> bool {
     let mut sent = Vec::new();
     let mut checksummed = ChecksummedChannel::new(Echo::default());
@@ -219,7 +219,7 @@ fn resume(count: usize, message: &[u8]) -> bool {
     })
 }
 
-/// Does something with the records of a host about this many pairs of one scanpath.
+/// Calls `then` with the records of a host about this many pairs of one scanpath.
 fn with_records(
     count: usize,
     then: impl FnOnce(&AgreedPairs<'_>, &Cohort, &mut RecordStores<'_>) -> bool,

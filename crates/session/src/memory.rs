@@ -51,7 +51,7 @@ pub(crate) fn whole_plan(spec: &Spec, role: Role, rosters: u64, size: &JobSize) 
         .saturating_add(spec.memory(role, size))
 }
 
-/// Whether this side's user allows so much.
+/// Whether this side's user allows this much memory.
 pub(crate) fn check(needed: u64, allowed: Option<u64>) -> Result<(), Limit> {
     match allowed {
         Some(allowed) if needed > allowed => Err(Limit::Memory { needed, allowed }),

@@ -26,13 +26,13 @@ pub(crate) struct AgreedPairs<'a> {
 }
 
 impl AgreedPairs<'_> {
-    /// Whether the result of a pair says more than the lengths do. A scanpath without letters has no matrix cells, but where durations
+    /// Whether the result of a pair reveals more than the lengths. A scanpath without letters has no matrix cells, but where durations
     /// are added, its result is the sum of the other scanpath's.
     pub(crate) fn is_informative(&self, pair: usize) -> bool {
         self.cells[pair] > 0 || self.spec.metric.adds_durations()
     }
 
-    /// How many of these pairs each scanpath of this side is in; pairs that say nothing do not count.
+    /// How many of these pairs each scanpath of this side is in; pairs without information do not count.
     pub(crate) fn comparisons(&self, pairs: impl Iterator<Item = usize>) -> Vec<u64> {
         let mut comparisons = vec![0; self.scanpaths];
         for pair in pairs.filter(|&pair| self.is_informative(pair)) {
@@ -41,7 +41,7 @@ impl AgreedPairs<'_> {
         comparisons
     }
 
-    /// One for each scanpath of this side about which an answer about groups says something on its own: it counts like a comparison.
+    /// One for each scanpath of this side that an answer about groups reveals something about: it counts like a comparison.
     /// `None` if the answer has no such part, or the pairs are counted anyway.
     pub(crate) fn counted_by_answer(&self) -> Option<Vec<u64>> {
         let question = self.spec.reveal.group_question()?;
@@ -146,7 +146,7 @@ impl RecordStores<'_> {
             .charge_for(&comparisons, || journal.mark_sent(&new))
     }
 
-    /// Records that these pairs are about to be compared, and counts it where a start is a view. A pair whose half may have been sent
+    /// Records that these pairs are about to be compared, and counts it if a start reveals a view. A pair whose half may have been sent
     /// is not compared again.
     pub(crate) fn start(
         &mut self,
@@ -162,7 +162,7 @@ impl RecordStores<'_> {
             return Err(Limit::TooManyStarts { starts: max_starts }.into());
         }
         if agreed.spec.engine.has_halves() {
-            // What a peer does not learn is never charged.
+            // A peer is only charged for what it learns.
             self.account.check_allowed()?;
             return self.journal.start_pairs(pairs);
         }

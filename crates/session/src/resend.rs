@@ -1,7 +1,7 @@
 //! Sends what an interrupted session left open: halves of outputs that were computed, and answers that one side has lost.
 //!
-//! Nothing is computed. Each side records and counts what the peer will learn before it sends it; what was counted before is
-//! free.
+//! Nothing is computed. Each side records and counts what the peer will learn before it sends it. What was counted before is
+//! not charged again.
 
 use crate::error::{Misbehaviour, SessionError};
 use crate::journal::record::{AddedPart, AnswerParts, RECORD, Record};
@@ -103,7 +103,7 @@ impl Resend<'_, '_> {
         channel: &mut dyn Channel,
     ) -> Result<(), SessionError> {
         for &pair in pairs {
-            // One that was not possible has no answer; the peer gets a record that is not an answer.
+            // An impossible result has no answer; the peer gets a record that is not an answer.
             let records = match self.stores.journal.answer(pair) {
                 Some(answer) => Record::of_answer(pair, answer),
                 None => vec![Record::Rejected(pair)],
@@ -134,7 +134,7 @@ impl Resend<'_, '_> {
         Ok(())
     }
 
-    /// The next record; the parts of an answer are put together.
+    /// Receives the next record, and assembles the parts of an answer.
     fn receive_record(&self, channel: &mut dyn Channel) -> Result<Option<Record>, SessionError> {
         let mut parts = AnswerParts::default();
         for _ in 0..MAX_OUTPUTS {

@@ -1,6 +1,6 @@
-//! What is left to do for each pair, after this session's start or an interruption.
+//! What is left to do for each pair when a session starts or resumes.
 //!
-//! Each side says of each pair whether it knows the answer, whether it has its half of the output, and whether it has sent it.
+//! Each side states for each pair whether it knows the answer, whether it has its half of the output, and whether it has sent it.
 //! From both statements both sides derive the same plan:
 //!
 //! | situation | what happens |
@@ -36,7 +36,7 @@ pub(crate) struct Resume {
     pub(crate) halves: PairsBySender,
     /// Pairs whose answer the host or the joining side sends.
     pub(crate) answers: PairsBySender,
-    /// Pairs that the peer knows and that this side has not recorded as sent: it has lost its records.
+    /// Pairs that the peer knows but that this side has not recorded as sent, because it has lost its records.
     pub(crate) unrecorded: Vec<usize>,
     /// Pairs, or numbers of an answer about groups, that can neither be sent nor computed.
     pub(crate) lost: usize,
@@ -51,7 +51,7 @@ pub(crate) struct PairsBySender {
     pub(crate) join: Vec<usize>,
 }
 
-/// What a side says of a pair.
+/// A side's statement about a pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Statement(u8);
 

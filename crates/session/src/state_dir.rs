@@ -6,12 +6,12 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The directory for what must outlive a session.
+/// The directory for everything that outlives a session.
 #[derive(Clone, Debug)]
 pub struct StateDir(PathBuf);
 
 impl StateDir {
-    /// This directory.
+    /// A state directory at this path.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self(folder.into())
     }
@@ -116,8 +116,8 @@ impl StateDir {
         Ok(self.ledger_of(peer)?.read()?.banned)
     }
 
-    /// Lets a banned peer in again, and lets stopped tiles go on. Returns why it was banned, if it was. Pairs that it started too often
-    /// may be started again, too.
+    /// Lifts the ban of a peer, and resumes its stopped tiles. Returns why it was banned, if it was. Pairs that it started too often
+    /// may also be started again.
     pub fn lift_ban(&self, peer: Fingerprint) -> Result<Option<BanReason>, SessionError> {
         self.check()?;
         let mut reason = None;
@@ -242,7 +242,7 @@ pub(crate) fn open_private(options: &OpenOptions, path: &Path) -> Result<File, S
     Ok(file)
 }
 
-/// Whether this path is that of an open file. Another process may have replaced the file since it was opened.
+/// Whether this path still leads to an open file. Another process may have replaced the file since it was opened.
 #[cfg(unix)]
 pub(crate) fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -254,7 +254,7 @@ pub(crate) fn is_at(file: &File, path: &Path) -> bool {
     id_of_file.is_some() && id_of_file == id(std::fs::metadata(path))
 }
 
-/// Files have no numbers here.
+/// This system has no file numbers to compare.
 #[cfg(not(unix))]
 pub(crate) fn is_at(_: &File, _: &Path) -> bool {
     true

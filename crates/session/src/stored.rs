@@ -65,7 +65,7 @@ pub(crate) struct Description {
 }
 
 impl Description {
-    /// Of these pairs. The outcome has no results yet.
+    /// The description of these pairs. The outcome has no results yet.
     pub(crate) fn new(
         journal: &[u8; 32],
         peer: Fingerprint,

@@ -4,8 +4,8 @@
 //! X.509 to parse, to sign or to let expire. Each side accepts exactly the key whose fingerprint it was given, and only after
 //! the other side has signed the handshake with it.
 //!
-//! The cryptography is *ring*'s: it needs no more than the C compiler that Rust links with, on every supported platform. aws-lc-rs asks for more tools on some of them; the providers in pure Rust are either not yet released as
-//! stable or need recent processors.
+//! The cryptography is *ring*'s, which needs only a C compiler on every supported platform. aws-lc-rs needs more tools on some of
+//! them; the pure-Rust providers either have no stable release yet or need recent processors.
 //!
 //! A key is sent as SubjectPublicKeyInfo; a fingerprint is the SHA-256 hash of those bytes. The application protocol (ALPN) is
 //! `veilpath`. There is no server name, no session ticket and no early data. The end is `close_notify`.
@@ -76,7 +76,7 @@ pub(crate) fn client(
 #[derive(Debug)]
 pub(crate) struct PinnedKeys {
     expected: Arc<[Fingerprint]>,
-    /// Whether every key is: of workers, whose certificates are checked right after the handshake.
+    /// Whether every key is accepted: those of workers, whose certificates are checked right after the handshake.
     any: bool,
     presented: Mutex<Option<Fingerprint>>,
     provider: Arc<CryptoProvider>,
@@ -290,7 +290,7 @@ fn config_error(error: Error) -> SessionError {
 mod tests {
     use super::*;
 
-    /// Lets two ends talk in memory until both are done or one fails.
+    /// Runs a handshake in memory until both ends are done or one fails.
     fn handshake(
         client: &mut Connection,
         server: &mut Connection,

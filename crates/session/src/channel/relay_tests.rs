@@ -38,7 +38,7 @@ enum Damage {
 
 #[derive(Clone, Copy, Debug)]
 struct Fault {
-    /// Whose packet.
+    /// The side that sends the packet.
     from: Role,
     packet: usize,
     damage: Damage,
@@ -224,7 +224,7 @@ impl Setup {
         })
     }
 
-    /// Through a relay; also returns how many packets each side sent.
+    /// Runs both sides through a relay; also returns how many packets each side sent.
     fn relayed(&self, fault: Option<Fault>) -> (BothSessions, [usize; 2]) {
         let ([host, mut to_host], [mut to_join, join]) = (self.connected(), self.connected());
         let carried = |connection: Arc<SharedConnection>, from: Role| RelayDirection {
@@ -296,10 +296,10 @@ fn a_relay_that_corrupts_packets_causes_no_wrong_score() {
     }
 }
 
-/// How many sides ended how, by fault.
+/// The number of sides by fault and by how they ended.
 type Tally = BTreeMap<(Damage, &'static str), u32>;
 
-/// Corrupts the packets of one session after the other.
+/// Runs one session for each fault.
 fn corrupt_all(engine: Engine, reveal: &str) -> Tally {
     let mut tally = Tally::new();
     let mut setup = Setup::new(engine, reveal);

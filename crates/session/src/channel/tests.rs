@@ -35,7 +35,7 @@ fn pair(idle_timeout_ms: u64) -> (SecureChannel, SecureChannel) {
     })
 }
 
-/// A channel whose other end sends anything inside of TLS.
+/// Runs a host against a peer that writes raw bytes inside TLS.
 fn with_raw_tls_peer(
     idle_timeout_ms: u64,
     peer: impl FnOnce(&mut dyn Write) + Send,

@@ -14,7 +14,7 @@ fn packets_of(messages: &[&[u8]]) -> Vec<Vec<u8>> {
     packets
 }
 
-/// What is received from these bytes in pieces of the given lengths.
+/// Receives these bytes in chunks of the given lengths.
 fn received(bytes: Vec<u8>, lengths: &[usize]) -> Result<Vec<u8>, ChannelError> {
     let mut checksummed = ChecksummedChannel::new(Script {
         bytes,

@@ -117,7 +117,7 @@ fn both_sides_choose_by_the_estimates() {
     let (decision, reason) = of(MANY, 1, SLOW);
     assert_eq!(decision, SHARES);
     assert_eq!(reason, EngineReason::Estimated);
-    // One comparison over a long way.
+    // One comparison over a connection with high latency.
     assert_eq!(of(FEW, 200, 100 * SLOW).0.engine, Engine::Garbled);
 }
 

@@ -1,6 +1,6 @@
 //! What is left to do for an answer about groups.
 //!
-//! Each side says for each pair whether it has its half, and for each number of the answer whether it knows it, has its share, and may
+//! Each side states for each pair whether it has its half, and for each number of the answer whether it knows it, has its share, and may
 //! have sent that share. Both derive the same plan:
 //!
 //! | situation | what happens |
@@ -92,7 +92,7 @@ impl Resume {
         };
         if plan.answer == AnswerStep::Compute {
             let mut fitting = fitting.into_iter().peekable();
-            // The others have no halves: their values follow from the lengths.
+            // Other pairs have no halves: their values follow from the lengths.
             plan.compare = (0..pairs)
                 .filter(|pair| {
                     let fits = fitting.next_if_eq(pair).is_some();

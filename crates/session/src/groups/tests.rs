@@ -14,7 +14,7 @@ use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
 use veilpath_protocol::{Engine, PairRule, Reveal, Role, Spec};
 
 impl super::GroupAgreement {
-    /// Exchanges the groups of this side's participants, as a modified side may do after the agreement.
+    /// Swaps the groups of this side's participants, as a modified side may do after the agreement.
     pub(crate) fn swap_groups(&mut self) {
         if let Some(groups) = &mut self.terms.own_groups {
             groups.reverse();

@@ -13,18 +13,18 @@ const SPKI: [u8; 12] = [0x30, 42, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 3, 33, 0];
 pub(crate) struct PublicKey([u8; 32]);
 
 impl PublicKey {
-    /// From SubjectPublicKeyInfo.
+    /// Parses SubjectPublicKeyInfo.
     pub(crate) fn from_spki(bytes: &[u8]) -> Option<Self> {
         let key = bytes.strip_prefix(&SPKI)?;
         key.try_into().ok().map(Self)
     }
 
-    /// Its hash.
+    /// The fingerprint of the key.
     pub(crate) fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(&[&SPKI[..], &self.0].concat())
     }
 
-    /// Whether this is the signature of a message, in lower-case hexadecimal.
+    /// Verifies the signature of a message, given in lower-case hexadecimal.
     pub(crate) fn verifies(&self, message: &[u8], signature: &str) -> bool {
         let Some((first, second)) = signature.split_at_checked(64) else {
             return false;

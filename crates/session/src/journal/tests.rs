@@ -217,7 +217,7 @@ fn a_record_of_the_wrong_kind_is_rejected_and_an_invalid_one_truncated() {
     assert_eq!(append(bit, 4, [0, 1, 0]).unwrap(), 0, "no such kind");
 }
 
-/// Computed by another program, from the description of the format.
+/// The bytes were computed by another program, from the description of the format.
 #[test]
 fn records_have_the_documented_form() {
     let known = [
@@ -236,7 +236,7 @@ fn records_have_the_documented_form() {
     }
 }
 
-/// What a session that has ended meanwhile sent is not in the records of one that was opened before it.
+/// A session that was opened earlier does not know what another session has sent since.
 #[test]
 fn a_journal_is_created_when_something_is_stored_and_only_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -251,7 +251,7 @@ fn a_journal_is_created_when_something_is_stored_and_only_once() {
     assert!(open().is_sent(1));
 }
 
-/// Everything that a journal knows of each pair.
+/// The complete state of each pair in a journal.
 fn content(journal: &Journal) -> Vec<String> {
     let pairs = journal.pairs.iter();
     let whole = format!("{:?} {:?}", journal.engine, journal.peer_groups);
@@ -302,7 +302,7 @@ fn a_journal_does_not_grow_with_starts() {
     assert_eq!(journal.record_count(), records as u64);
     assert!(Journal::ends_complete(folder.path(), &ID));
     assert_eq!(only_file(folder.path()), path);
-    // It is as locked as it was, and goes on.
+    // It is still locked, and usable.
     let error = open(folder.path(), ID, 40).unwrap_err();
     assert!(error.to_string().contains("another veilpath"), "{error}");
     journal.store(6, reading(3.0)).unwrap();

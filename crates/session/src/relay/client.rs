@@ -23,7 +23,7 @@ const ENTRY_TIMEOUT: Duration = Duration::from_secs(10);
 /// The pause before a host tries again to reach a relay.
 const RETURN_DELAY: Duration = Duration::from_secs(1);
 
-/// Enough for a loop that waits.
+/// The stack of a waiting thread.
 const WAITER_STACK: usize = 256 << 10;
 
 /// A connection to a relay that has answered the greeting.
@@ -63,7 +63,7 @@ impl RelayConnection {
         }
     }
 
-    /// Waits for the other side as long as `may_wait` says.
+    /// Waits for the other side while `may_wait` returns true.
     fn wait(mut self, may_wait: &dyn Fn() -> bool) -> Result<Option<TcpStream>, SessionError> {
         loop {
             match self.next_reply(may_wait)? {
@@ -113,8 +113,8 @@ impl RelayConnection {
     }
 }
 
-/// Meets the host at a relay, and tries again until the connect timeout has passed or `is_stopped` says so: anybody who knows both fingerprints can wait
-/// in its place, and fails in the handshake.
+/// Meets the host at a relay, and tries again until the connect timeout has passed or `is_stopped` returns true: anybody who knows both
+/// fingerprints can wait in its place, and fails in the handshake.
 pub fn join_at_relay(
     is_stopped: &dyn Fn() -> bool,
     address: &str,
@@ -138,7 +138,7 @@ pub fn join_at_relay(
     )
 }
 
-/// Meets the other side at a relay or, if that is true, at a gateway, and shakes hands. Each attempt has a greeting of its own.
+/// Meets the other side at a relay or, with `is_gateway`, at a gateway, and runs the handshake. Each attempt has a new greeting.
 pub(crate) fn meet(
     is_stopped: &dyn Fn() -> bool,
     (address, is_gateway): (&str, bool),
@@ -274,7 +274,7 @@ impl Drop for RelayWaiters {
     }
 }
 
-/// Waits for one peer, again and again.
+/// Waits for one peer repeatedly.
 fn keep_waiting(
     address: &str,
     greeting: &Greeting,

@@ -8,7 +8,7 @@
 //!
 //! One client too many evicts the oldest one in its state of the address that has the most. Clients with the same token are
 //! connected in the order in which they came, but first those of addresses that have the fewest of them: a client that
-//! waits many times with another's token cannot keep the two sides apart. A connection may last long, so where anybody may
+//! waits many times with a copied token cannot keep the two sides apart. A connection may last long, so where anybody may
 //! meet, one address takes part in at most half of them. Where greetings prove who sends them, the same holds for a sender,
 //! which has a limited number of places, and waits once with each token.
 
@@ -24,13 +24,13 @@ const GREETING_TIMEOUT: Duration = Duration::from_secs(5);
 /// Clients that have not sent their greeting.
 pub(crate) const MAX_GREETINGS: usize = 64;
 
-/// How often a waiting client is asked whether it is still there. Firewalls forget connections that are idle for longer.
+/// How often a waiting client is pinged. Firewalls drop connections that are idle for longer.
 const PING_INTERVAL: Duration = Duration::from_secs(15);
 
-/// How long a client has for its answer.
+/// How long a client has to answer a ping.
 const PONG_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A client that answered this long ago need not be asked again before it is connected.
+/// A client whose last answer is older than this is pinged again before it is connected.
 const MAX_PONG_AGE: Duration = Duration::from_millis(500);
 
 /// The limits of a relay.
@@ -76,7 +76,7 @@ enum ClientState {
 #[derive(Debug)]
 struct WaitingClient {
     greeting: Greeting,
-    /// When it was asked whether it is there, if it has not answered.
+    /// When it was pinged, if it has not answered.
     pinged: Option<Instant>,
     last_active: Instant,
     partner: Option<u64>,
@@ -102,13 +102,13 @@ pub(crate) struct Rendezvous {
 }
 
 impl Rendezvous {
-    /// For clients of a relay.
+    /// A rendezvous for clients of a relay.
     #[cfg(any(test, feature = "fuzzing"))]
     pub(crate) fn new(limits: RendezvousLimits) -> Self {
         Self::with_format(limits, Box::new(super::RelayGreeting))
     }
 
-    /// For clients with greetings in this format.
+    /// A rendezvous for clients with greetings in this format.
     pub(crate) fn with_format(limits: RendezvousLimits, format: Box<dyn GreetingFormat>) -> Self {
         Self {
             limits,
@@ -120,7 +120,7 @@ impl Rendezvous {
         }
     }
 
-    /// A client has connected; returns its number.
+    /// Adds a client that has connected; returns its number.
     pub(crate) fn add_client(&mut self, from: Origin, now: Instant) -> u64 {
         self.make_room(false, MAX_GREETINGS, now);
         let id = self.next_id;
@@ -131,7 +131,7 @@ impl Rendezvous {
         id
     }
 
-    /// A client has sent this. A client that sends anything else than its greeting and answers is closed.
+    /// Handles bytes from a client. A client that sends anything but its greeting and answers to pings is closed.
     pub(crate) fn receive(&mut self, id: u64, bytes: &[u8], now: Instant) {
         for &byte in bytes {
             let Some(client) = self.clients.get_mut(&id) else {
@@ -160,17 +160,17 @@ impl Rendezvous {
         }
     }
 
-    /// A client has closed its connection, or it has failed.
+    /// Handles a client whose connection was closed or failed.
     pub(crate) fn client_closed(&mut self, id: u64, now: Instant) {
         self.remove(id, now);
     }
 
-    /// The connection with this client as host has ended.
+    /// Handles the end of the connected pair with this host.
     pub(crate) fn pair_closed(&mut self, host: u64) {
         self.connected.remove(&host);
     }
 
-    /// Time has passed.
+    /// Handles timeouts and pings.
     pub(crate) fn tick(&mut self, now: Instant) {
         let (mut late, mut to_ping) = (Vec::new(), Vec::new());
         for (&id, client) in &self.clients {
@@ -192,7 +192,7 @@ impl Rendezvous {
         }
     }
 
-    /// What is to be done, in order.
+    /// Takes the pending actions, in order.
     pub(crate) fn actions(&mut self) -> Vec<Action> {
         std::mem::take(&mut self.actions)
     }
@@ -269,7 +269,7 @@ impl Rendezvous {
                 waiting.partner = Some(other);
                 is_fresh = waiting.last_active + MAX_PONG_AGE >= now;
             }
-            // It may have gone without closing its connection.
+            // It may be gone without having closed its connection.
             if !is_fresh {
                 self.ping(client, now);
             }
@@ -343,7 +343,7 @@ impl Rendezvous {
         self.connected.len() >= all || parties.iter().any(has_all)
     }
 
-    /// Asks a client whether it is there, unless it was asked.
+    /// Pings a client, unless a ping is pending.
     fn ping(&mut self, id: u64, now: Instant) {
         if let Some(waiting) = self.waiting(id)
             && waiting.pinged.is_none()
@@ -430,7 +430,7 @@ impl Rendezvous {
 }
 
 impl Sender {
-    /// How many of all places it may have, so that a stolen key does not keep all others out.
+    /// Its share of all places, so that a stolen key does not keep all others out.
     fn share(self, all: usize) -> usize {
         self.places.min(all.div_ceil(2)).max(1)
     }

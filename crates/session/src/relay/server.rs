@@ -14,17 +14,17 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Connections that are accepted in one go.
+/// Connections accepted per poll.
 const MAX_ACCEPTS_PER_POLL: usize = 256;
 
-/// How often the sockets are looked at: while something happens, and otherwise.
+/// How often the sockets are polled: while something happens, and otherwise.
 const BUSY_POLL: Duration = Duration::from_millis(1);
 const QUIET_POLL: Duration = Duration::from_millis(20);
 
 /// Bytes that are read from a client at a time.
 const READ_BYTES: usize = 512;
 
-/// How often a client that waits is looked at.
+/// How often a waiting client is polled.
 const WAITING_POLL: Duration = Duration::from_millis(250);
 
 /// How often the number of dropped connections is reported.
@@ -111,9 +111,9 @@ pub struct Relay {
     clients: HashMap<u64, Client>,
     connections: Vec<Connection>,
     next_number: u64,
-    /// Kept while it listens.
+    /// Reserved while it listens.
     _files: OpenFiles,
-    /// Dropped connections that were not reported, and since when they are counted.
+    /// The number of unreported dropped connections, and the start of the count.
     dropped: (u64, Instant),
 }
 
@@ -228,7 +228,7 @@ impl Relay {
         true
     }
 
-    /// Reads what clients have sent. Whether one of them is about to send something.
+    /// Reads what clients have sent. Returns whether one of them is expected to send more.
     fn read(&mut self, now: Instant) -> bool {
         let (mut busy, mut closed) = (false, Vec::new());
         for (&id, client) in &mut self.clients {
@@ -267,8 +267,7 @@ impl Relay {
         busy
     }
 
-    /// One byte always fits into the socket's buffer, unless the client does not read; then it does not get it, and will not
-    /// answer.
+    /// One byte always fits into the socket's buffer, unless the client does not read; then it gets no byte, and will not answer.
     fn send(&mut self, id: u64, reply: Reply) {
         if let Some(client) = self.clients.get_mut(&id) {
             let _ = client.socket.write(&[reply.byte()]);
@@ -280,7 +279,7 @@ impl Relay {
         let (Some(first), Some(second)) = sockets else {
             return self.rendezvous.pair_closed(host);
         };
-        // Without threads both connections close, and both sides come again.
+        // If no thread can be started, both connections close and both sides reconnect.
         match ClientPair::start([first.socket, second.socket], self.limits) {
             Ok(copying) => {
                 let number = self.next_number;

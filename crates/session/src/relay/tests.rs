@@ -113,7 +113,7 @@ fn two_sides_meet_in_either_order() {
         assert_eq!(rendezvous.actions(), []);
         let later = now + Duration::from_secs(10);
         let second = connect_client(&mut rendezvous, roles[1], 1, later, true);
-        // The first has waited for a while: it is asked whether it is still there.
+        // The first has waited for a while, so it is pinged.
         assert_eq!(
             rendezvous.actions(),
             [Action::Send(first, Reply::Ping)],
@@ -149,7 +149,7 @@ fn a_client_that_has_gone_silently_is_replaced() {
     rendezvous.tick(now);
     let actions = rendezvous.actions();
     assert!(actions.contains(&Action::Close(dead)), "{actions:?}");
-    // Both have not answered for a while.
+    // Neither has answered for a while.
     for id in [join, alive] {
         assert!(
             actions.contains(&Action::Send(id, Reply::Ping)),
@@ -181,7 +181,7 @@ fn refused_clients_are_told_why() {
     rendezvous.receive(old, &bytes, now);
     let other = [Action::Send(old, Reply::OtherVersion), Action::Close(old)];
     assert_eq!(rendezvous.actions(), other);
-    // One connection is all that this relay has.
+    // This relay allows one connection.
     let mut hosts = Vec::new();
     for is_free in [true, false] {
         hosts.push(connect_client(&mut rendezvous, Role::Host, 1, now, true));
@@ -214,7 +214,7 @@ fn a_flood_evicts_only_its_own_clients() {
     connect_client(&mut rendezvous, Role::Join, 1, now, true);
     let last = rendezvous.actions().pop();
     assert!(matches!(last, Some(Action::Connect { host: it, .. }) if it == host));
-    // Nobody answers any more.
+    // No client answers any more.
     for _ in 0..10 {
         now += Duration::from_secs(10);
         rendezvous.tick(now);
@@ -264,7 +264,7 @@ fn one_address_cannot_take_all_connections() {
     assert!(!connects(&mut rendezvous, [1, 9]));
     assert!(connects(&mut rendezvous, [1, 2]) && connects(&mut rendezvous, [3, 4]));
     assert!(!connects(&mut rendezvous, [5, 6]), "all are taken");
-    // Where only some may meet, these may use all of it.
+    // A relay with a list of allowed sides has no limit per address.
     let mut rendezvous = Rendezvous::new(RendezvousLimits {
         allowed: Some([token(9)].into()),
         ..limits(8, 4)
@@ -275,7 +275,7 @@ fn one_address_cannot_take_all_connections() {
     assert_eq!(taken, 4);
 }
 
-/// What clients can do, in any order.
+/// Client actions, in any order.
 #[derive(Clone, Debug)]
 enum ClientAction {
     Arrive(u8),
@@ -330,7 +330,7 @@ proptest! {
                     unanswered.entry(id(index)).and_modify(|it| *it = it.saturating_sub(1));
                 }
                 ClientAction::Send(index, bytes) => {
-                    // Bytes before a greeting make another greeting of it.
+                    // Bytes before a greeting change it.
                     greetings.entry(id(index)).or_insert((Role::Host, u8::MAX));
                     rendezvous.receive(id(index), &bytes, now);
                 }

@@ -1,7 +1,7 @@
 //! A modified peer runs whole sessions against an unmodified one, and tries to get around the limits.
 //!
-//! The attacker is this program, but it compares other letters than it announced, exchanges its files, and breaks the connection
-//! where it likes. What it has learned is what its files contain at the end: every answer, however it got there.
+//! The attacker is this program, but it compares other letters than it announced, swaps its files, and breaks the connection
+//! at any point. What it has learned is what its files contain at the end: every answer, however it got there.
 
 mod agreements;
 mod cohorts;
@@ -90,9 +90,9 @@ struct Setup {
 struct Attempt<'a> {
     /// Its state directory.
     files: &'a Path,
-    /// What it says that it compares; the letters show only in a tag under its own key.
+    /// The cohort that it announces; its letters show only in a tag under its own key.
     announced: Vec<u16>,
-    /// What it compares.
+    /// The cohort that it compares.
     letters: Vec<u16>,
     /// What it changes in its plan after the agreement.
     change: Option<fn(&mut Spec)>,
@@ -100,9 +100,9 @@ struct Attempt<'a> {
     groups: Option<[&'static str; 2]>,
     /// The engine that it names, where the victim leaves the choice open.
     engine: Option<Engine>,
-    /// Whether it says that it wants nothing but the estimate.
+    /// Whether it asks only for the estimate.
     estimates: bool,
-    /// Whether it exchanges the groups of its participants after the agreement.
+    /// Whether it swaps the groups of its participants after the agreement.
     swap_groups: bool,
     /// The labels that it publishes in place of those that it has committed to.
     labels: Option<&'static [u8]>,

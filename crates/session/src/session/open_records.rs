@@ -14,7 +14,7 @@ use crate::{SessionError, StateDir};
 use std::path::Path;
 use veilpath_protocol::{PairBlocks, ProtocolError, Role, Spec, Tile};
 
-/// What the records are opened for.
+/// The agreement or tile that records are opened for.
 #[derive(Clone, Copy)]
 pub(crate) struct RecordsScope<'a> {
     pub(crate) agreed: &'a AgreedPairs<'a>,
@@ -45,7 +45,7 @@ impl Session {
         let ledger = DisclosureLedger::open(state_dir, &self.identity, self.peer);
         let answer = AnswerRequest::of(id, proposal.spec.reveal);
         let answer = answer.ok_or(InternalError::UnagreedAnswer)?;
-        // Of the whole plan, so that it does not matter which of its tiles comes first.
+        // For the whole plan, so that the order of its tiles does not matter.
         let own = match self.role {
             Role::Host => plan.rows(),
             Role::Join => plan.columns(),

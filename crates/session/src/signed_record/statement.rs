@@ -16,7 +16,7 @@ const STATEMENT: &[u8] = b"veilpath record statement 1\n";
 pub enum Step {
     /// Before anything is opened.
     Intent,
-    /// After everything was.
+    /// After everything was opened.
     Completion,
 }
 
@@ -161,7 +161,7 @@ pub(crate) struct SentSignature {
 }
 
 impl SentSignature {
-    /// Of this side.
+    /// This side's signature.
     pub(crate) fn of(signed: &Signed) -> Self {
         Self {
             time: signed.time.clone(),
@@ -169,7 +169,7 @@ impl SentSignature {
         }
     }
 
-    /// The signature with the key that the peer has authenticated with, if it is one.
+    /// The signature under the peer's authenticated key, if it is valid.
     pub(crate) fn check(
         self,
         disclosure: &Disclosure,

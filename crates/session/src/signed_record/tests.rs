@@ -174,7 +174,7 @@ fn the_first_line_that_was_removed_or_reordered_is_named() {
     assert_eq!(read(cut).lines.len(), 2);
 }
 
-/// The owner has the key, but not the partner's.
+/// The owner has its own key, but not the partner's.
 #[test]
 fn an_owner_cannot_forge_the_partners_signature() {
     let sides = Sides::new();
@@ -326,7 +326,7 @@ fn a_truncated_tail_shows_in_the_partners_copy() {
         let found = RecordComparison::new(&theirs, &cut);
         assert_eq!(found.missing_in_theirs.len(), 3 - kept);
     }
-    // Sessions with others are nobody else's business.
+    // Sessions with other partners are ignored.
     let other = Sides {
         host: sides.host.clone(),
         ..Sides::with_sessions()

@@ -98,7 +98,7 @@ fn cells(request: &Request) -> Vec<Vec<u64>> {
     rows.into_values().collect()
 }
 
-/// The fewest participants that some combination of these rows is about.
+/// The size of the smallest set of fewer than `below` participants that a combination of these rows is about.
 fn min_isolated(rows: &[Vec<u64>], below: u32) -> Option<u32> {
     let all = rank(rows.to_vec());
     let subsets = 1u32..1 << PARTICIPANTS;

@@ -54,7 +54,7 @@ fn a_withdrawal_stops_a_started_answer() {
         fixture.ledger().withdraw(&["P3".into()]).unwrap();
         let refused = DisclosureRefusal::Withdrawn { participants: 1 };
         assert_eq!(fixture.ask(1, kind, &members(0..9)), Err(refused));
-        // Nor if the sides had agreed before.
+        // The same holds if the sides had agreed before.
         assert!(fixture.ledger().charge(held).is_err());
     }
 }

@@ -104,7 +104,7 @@ impl Side {
     }
 }
 
-/// Keeps what is sent, and receives what a script says.
+/// Records what is sent, and receives scripted bytes.
 struct ScriptedChannel {
     script: Script,
     sent: Vec<u8>,
@@ -250,7 +250,7 @@ fn a_second_share_for_a_known_number_is_banned() {
     let (result, sent) = exchange(&mut side, Role::Host, [true; 2], answer(&[3, 5]));
     assert_eq!(result.unwrap_err().ban(), Some(BanReason::ChangedAnswer));
     assert!(sent.is_empty());
-    // Nor is another number accepted whole.
+    // Another number is not accepted either.
     let mut script = Script(answer(&[1, 2]));
     let error = side.opening(Role::Host).send_again(&mut script, Role::Join);
     assert_eq!(error.unwrap_err().ban(), Some(BanReason::ChangedAnswer));

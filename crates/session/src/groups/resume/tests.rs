@@ -124,7 +124,7 @@ fn an_answer_whose_shares_were_sent_is_never_computed_again() {
     }
 }
 
-/// What an honest peer says of itself leads both to the same plan.
+/// With an honest peer, both sides derive the same plan.
 #[test]
 fn both_sides_derive_the_same_plan() {
     for to in TO {

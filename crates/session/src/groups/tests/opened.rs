@@ -60,7 +60,7 @@ fn first_message(bytes: &[u8]) -> Option<(Message, &[u8])> {
     Some(((*tag, content.to_vec()), rest))
 }
 
-/// Messages up to the statements; after these come probes and the computation.
+/// The messages up to the statements; probes and the computation follow.
 fn messages(mut bytes: &[u8]) -> Vec<Message> {
     let mut messages = Vec::new();
     while let Some((message, rest)) = first_message(bytes) {
@@ -133,7 +133,7 @@ fn sent_halves(bytes: &[u8], halves: &[u64]) -> Vec<usize> {
             .iter()
             .all(|half| *half == 0)
         {
-            // So many zeros occur elsewhere, too.
+            // As many zeros occur elsewhere, too.
             continue;
         }
         let start = &encoded[8 * first..8 * first + 8];
@@ -230,7 +230,7 @@ fn assert_only_the_answer(engine: Engine, questions: &[&str]) {
                 assert!(*opened <= 18, "{case}: {opened} bits");
             }
             let bits: u32 = opened.bits.iter().map(|it| it[1]).sum();
-            // Few bits, and others are the same by chance.
+            // With few bits, other values match by chance.
             if bits >= 64 {
                 assert_eq!(occurrences(&opened.computation, &shares), 1, "{case}");
             }
@@ -274,7 +274,7 @@ fn assert_only_the_answer(engine: Engine, questions: &[&str]) {
     }
 }
 
-/// The same collector sees the halves of pairs where these are opened.
+/// Checks the collector itself, with a plan that opens the halves of pairs.
 #[test]
 fn the_collector_finds_halves_that_are_opened() {
     for engine in [Engine::Garbled, Engine::Shares] {

@@ -79,7 +79,7 @@ fn a_charge_does_not_rewrite_the_whole_ledger() {
     assert_eq!(setup.count("new"), 50);
 }
 
-/// A log that has outgrown its snapshot becomes a part of it.
+/// A log that has outgrown its snapshot is merged into it.
 #[test]
 fn a_log_stays_short() {
     let setup = Setup::new();
@@ -135,7 +135,7 @@ fn a_truncated_line_is_overwritten() {
     }
     charge(&setup.file(), "y", 5);
     assert_eq!((setup.count("x"), setup.count("y")), (2, 5));
-    // What is not at the end was synced, and is missed.
+    // A line that is not the last one was synced, so its loss is an error.
     let mut text = setup.bytes(LOG);
     let place = whole.len() - 10;
     text[place] ^= 1;
@@ -167,12 +167,12 @@ fn the_log_of_another_snapshot_is_ignored() {
     // The next one has a log of its own.
     charge(&file, "y", 1);
     assert_eq!((setup.count("x"), setup.count("y")), (0, 1));
-    // A log that is gone, as after the wrong backup, is not made up from what this process has read.
+    // A missing log, as after restoring a wrong backup, is not recreated from the cache of this process.
     std::fs::remove_file(setup.path(LOG)).unwrap();
     assert_eq!(file.read().unwrap().count("y", "a/1"), 0);
 }
 
-/// What fails leaves nothing in memory, either.
+/// A failed change leaves nothing in memory.
 #[test]
 fn a_failed_change_is_forgotten() {
     let setup = Setup::new();

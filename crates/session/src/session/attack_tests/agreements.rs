@@ -41,7 +41,7 @@ fn every_cohort_counts_towards_the_limit() {
     });
 }
 
-/// So is another metric, alphabet or kind of answer.
+/// Another metric, alphabet or kind of answer is another agreement, too.
 #[test]
 fn every_plan_counts_towards_the_limit() {
     let case = cases()[0];
@@ -133,7 +133,8 @@ fn concurrent_sessions_share_one_limit() {
     });
 }
 
-/// Both sides have agreed when another session uses up the limit. The attacker is refused, and returns for what the victim has computed.
+/// After both sides have agreed, another session uses up the limit. The attacker is refused, and returns for what the victim has
+/// computed.
 #[test]
 fn a_limit_used_up_by_another_session_holds_on_return() {
     for_all_cases(|case| use_up_limit_between(case, |files| answers_learned(case, files)));
@@ -143,7 +144,7 @@ fn answers_learned(case: Case, files: &[TempDir]) -> u64 {
     Setup::new(case, 1).learned(paths(files))
 }
 
-/// Runs a session that uses up the limit between the agreement and the computation of another, and returns for the other.
+/// Runs a session that uses up the limit between the agreement and the computation of another, and then resumes the other.
 pub(super) fn use_up_limit_between(case: Case, learned: impl Fn(&[TempDir]) -> u64) {
     let setup = Setup::new(case, 1);
     let folders = folders(2);
@@ -203,7 +204,7 @@ fn other_lengths_than_announced_end_the_session() {
     });
 }
 
-/// Sessions that never get to a result leave few bytes on the victim's disk.
+/// Sessions without a result leave few bytes on the victim's disk.
 #[test]
 fn broken_sessions_do_not_fill_the_disk() {
     let setup = Setup::new(cases()[0], 1);
@@ -230,7 +231,7 @@ fn broken_sessions_do_not_fill_the_disk() {
     assert!(size() <= first + 9 * 3 * 32, "{} after {first}", size());
 }
 
-/// A peer that was caught stays out until this side's user lets it in again.
+/// A banned peer is rejected until this side's user lifts the ban.
 #[test]
 fn a_banned_peer_gets_nothing() {
     for_all_cases(|case| {

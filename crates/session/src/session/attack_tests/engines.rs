@@ -1,4 +1,4 @@
-//! The victim leaves the choice of the engine open, and the attacker makes use of that; or it pretends to ask for an estimate.
+//! The victim leaves the choice of the engine open, and the attacker exploits that; or it pretends to ask for an estimate.
 
 use super::*;
 use crate::digests::journal_id;
@@ -42,7 +42,7 @@ fn every_engine_choice_counts_towards_the_limit() {
     }
 }
 
-/// The attacker breaks off, and comes back with other letters and with files that say that the other engine was chosen.
+/// The attacker disconnects, and returns with other letters and with files in which the other engine was chosen.
 #[test]
 fn another_engine_on_resume_gives_no_second_answer() {
     for attacker in [Role::Join, Role::Host] {

@@ -1,4 +1,4 @@
-//! The attacker lies in its transfers, to learn bits of the victim's offset Δ: 33 comparisons would give it all letters
+//! The attacker cheats in its oblivious transfers, to learn bits of the victim's offset Δ: 33 comparisons would give it all letters
 //! (`crates/mpc/src/alignment/attack_tests.rs`).
 
 use super::*;
@@ -24,7 +24,7 @@ fn places(engine: Engine, attacker: Role) -> [usize; 2] {
     }
 }
 
-/// Lies in some trees whatever Δ is, so that the check cannot pass by a guess.
+/// Enough corrupted bytes that the check fails whatever Δ is.
 const FLIPPED_BYTES: usize = 512;
 
 fn check_ban(case: Case, place: usize, found: &str) {

@@ -1,4 +1,4 @@
-//! The attacker asks about groups, and comes back with other letters and groups under the same agreement.
+//! The attacker asks about groups, and returns with other letters and groups under the same agreement.
 
 use super::*;
 use crate::DisclosureLedger;
@@ -132,7 +132,7 @@ pub(super) fn hang_up_everywhere(case: Case) {
     for keeps_files in [true, false] {
         let limit = match case.engine.has_halves() {
             true => 1,
-            // Every start is a view and counts. The limit is not what holds the attacker back.
+            // Every start reveals a view and counts, so the limit must not be what stops the attacker.
             false => comparisons(case) * (cuts.len() as u64 + 1),
         };
         let setup = Setup::new(case, limit);
@@ -219,7 +219,7 @@ fn groups_of_single_scanpaths_are_not_free_on_return() {
     }
 }
 
-/// Without its journal the victim does not know what it has sent, but it knows that it has counted the answer.
+/// Without its journal the victim does not know what it has sent, but its ledger has counted the answer.
 #[test]
 fn a_lost_journal_does_not_give_a_second_answer() {
     for_all_cases(|case| {

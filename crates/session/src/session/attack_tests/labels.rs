@@ -52,8 +52,8 @@ fn labels_cannot_be_chosen_after_the_agreement() {
     }
 }
 
-/// With the victim's labels in hand the attacker hangs up, and comes back under the same agreement with other labels for groups of the same
-/// sizes, with the files of the first session and without.
+/// The attacker hangs up once it has the victim's labels, and returns under the same agreement with other labels for groups of the same
+/// sizes, with and without the files of the first session.
 #[test]
 fn other_labels_on_resume_are_rejected() {
     for case in cases() {

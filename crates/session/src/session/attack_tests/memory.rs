@@ -3,7 +3,7 @@
 use super::*;
 use crate::error::Limit;
 
-/// The default of the command.
+/// The default of the command line.
 const ALLOWED: u64 = 256 << 20;
 
 /// The host of `paillier` sends a ciphertext for each of its letters and each letter of the alphabet, and the joining side keeps those

@@ -30,7 +30,7 @@ struct State {
 }
 
 impl Relay {
-    /// Waits for one connection. It ends after so long a silence in one direction, if that is given.
+    /// Waits for one connection. With `silence`, it ends once nothing has passed in one direction for this long.
     pub(super) fn start(
         host: SocketAddr,
         attacker: Role,
@@ -83,7 +83,7 @@ impl Relay {
 }
 
 impl State {
-    /// Passes on one record; `None` where the connection ends.
+    /// Forwards one record; `None` if the connection has ended.
     fn pass_on(&self, from: &mut TcpStream, to: &mut TcpStream, to_victim: bool) -> Option<()> {
         let mut record = vec![0; 5];
         from.read_exact(&mut record).ok()?;

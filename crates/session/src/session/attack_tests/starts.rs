@@ -98,7 +98,7 @@ fn repeated_starts_do_not_fill_the_disk() {
         let setup = Setup::new(case, 1);
         let files = folders(4);
         let (_, halves) = honest(case);
-        // It does not say that it has stored its own.
+        // It does not confirm that it has stored its own half.
         let attempt = |number: usize| Attempt {
             bytes: Some(halves - 1),
             ..Attempt::new(files[number].path(), number)
@@ -113,7 +113,7 @@ fn repeated_starts_do_not_fill_the_disk() {
         let mut victims = journal(&setup, &agreement);
         let half = victims.half(0).unwrap();
         assert_eq!(victims.starts(0), 1, "{case:?}");
-        // As many more sessions like this one as there may be.
+        // More sessions like this one, up to the limit.
         for run in 0..u64::from(MAX_STARTS) - 4 {
             victims.start_pairs(&[0, 1]).unwrap();
             let halves = [half.half ^ run, half.half];
