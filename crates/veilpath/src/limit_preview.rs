@@ -1,4 +1,4 @@
-//! What a side can say about its own limits before it has met its partner.
+//! How a plan fits the limits of one side, before it connects.
 
 use crate::{Error, LocalCohort};
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,8 +6,8 @@ use veilpath_metrics::Cohort;
 use veilpath_protocol::{GroupQuestion, PairRule, ProtocolError, Role};
 use veilpath_session::ScanpathLimit;
 
-/// How a plan stands with the limits of one side, as far as that side alone can tell. Earlier sessions with the same partner, and
-/// the partner's own limits, may still be in the way.
+/// How a plan fits the limits of one side, as far as that side alone can tell. Earlier sessions with the same partner, and the
+/// partner's own limits, may still forbid it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitPreview {
     /// Something about each pair is revealed.
@@ -29,7 +29,7 @@ pub enum LimitPreview {
 }
 
 impl LocalCohort {
-    /// What this side's limits say about its plan.
+    /// Compares this side's plan with its limits.
     pub fn preview_limits(
         &self,
         role: Role,
@@ -92,7 +92,7 @@ mod tests {
     use crate::NamedPlan;
     use veilpath_encode::Input;
 
-    /// Participants with groups in turn, each with one scanpath of 20 letters.
+    /// Participants in alternating groups, each with one scanpath of 20 letters.
     fn preview_limits(participants: usize, reveal: &str, limit: ScanpathLimit) -> LimitPreview {
         let mut table = String::from("participant,group,stimulus,scanpath\n");
         for person in 0..participants {

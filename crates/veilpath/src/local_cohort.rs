@@ -1,4 +1,4 @@
-//! One side of a session before it has met the other: its cohort and its options.
+//! One side of a session before it connects: its cohort and its options.
 
 use crate::cohort::{
     alphabet_info, declarations_conflict, decode, decode_in, refuse_unwritable, resolve, rounded,
@@ -45,7 +45,7 @@ impl LocalCohort {
         options.refuse_longer_than_padding(&cohort, file.name())?;
         refuse_empty(&metric, &cohort, file.name())?;
         options.spec(metric.clone(), &cohort, &cohort)?;
-        // What this side's options say about the letters counts as declared.
+        // Options about the letters count as declared.
         if own_alphabet != info.read_as {
             info.declared = Some(own_alphabet);
         }
@@ -121,7 +121,7 @@ impl LocalCohort {
         }
     }
 
-    /// What the other side has to know about the letters.
+    /// What the other side must know about the letters.
     pub(crate) fn alphabet_info(&self) -> &AlphabetInfo {
         &self.alphabet_info
     }
@@ -210,7 +210,7 @@ mod tests {
         LocalCohort::new(cohort(letters), options)
     }
 
-    /// Everything that a peer can say about its letters.
+    /// Every alphabet that a peer can announce.
     fn announcements() -> Vec<AlphabetInfo> {
         let sizes = (1..=52).filter_map(|size| Alphabet::letters(size).ok());
         let others =
@@ -280,7 +280,7 @@ mod tests {
         Ok(local.declared_letters())
     }
 
-    /// Also all letters of a notation can be declared.
+    /// All letters of a notation can be declared.
     #[test]
     fn an_explicit_number_of_letters_counts_as_declared() {
         let with =

@@ -114,7 +114,7 @@ fn choose(cohort: &Cohort, options: SplitOptions) -> (HashSet<String>, u64) {
         let mut people: Vec<&str> = people.into_iter().collect();
         people.shuffle(&mut rng);
         people_before += people.len();
-        // What rounding adds to one group it takes from the next, so that the whole is split in the same share.
+        // Rounding errors carry over to the next group, so that the whole cohort is split in the same proportion.
         let so_far = (people_before as f64 * options.share).round() as usize;
         let count = so_far - first.len();
         first.extend(people.into_iter().take(count).map(str::to_string));

@@ -48,7 +48,7 @@ struct OrderFile {
 }
 
 impl WorkOrder {
-    /// Makes a key for these tiles of an agreement of this institution.
+    /// Creates a key for these tiles of an agreement of this institution.
     pub fn new(
         institution: &Identity,
         plan: &AgreedPlan,

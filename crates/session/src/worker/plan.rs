@@ -120,7 +120,7 @@ impl AgreedPlan {
         Ok(from_hex(&self.agreement).ok_or(Misbehaviour::DifferentAgreement)?)
     }
 
-    /// The number of pairs of a tile, which are not listed.
+    /// The number of pairs of a tile, without listing them.
     pub(super) fn pairs_in(&self, tile: Tile) -> u64 {
         self.blocks_of(tile).pairs()
     }

@@ -242,7 +242,7 @@ fn only_a_valid_key_for_the_tile_is_accepted() {
         Some(WorkerKeyProblem::OtherTile)
     );
     assert!(problem_of(&setup.order(1, "1-2").tile(3).unwrap_err()).is_some());
-    // A key whose time is over: its owner does not use it, and the other side does not accept it.
+    // An expired key: its owner does not use it, and the other side does not accept it.
     let mut expired = setup.order(1, "1-3");
     let past = crate::date::now() - Duration::from_secs(5);
     let sign = |signer: &Identity, order: &WorkOrder, agreement: &str, expires| {
@@ -311,7 +311,7 @@ fn a_worker_key_is_not_an_identity_and_cannot_sign_records() {
         drop(joined);
         assert!(host.join().unwrap().is_err());
     });
-    // The file is no identity file, and the record has the signatures of the institutions alone.
+    // The file is not an identity file, and the record has only the signatures of the institutions.
     let path = impostor.folders[0].path().join("work.json");
     order.save(&path).unwrap();
     assert!(Identity::load(&path).is_err());

@@ -82,7 +82,7 @@ impl AgreedPlan {
 }
 
 impl TilePairs {
-    /// As this side's records see them.
+    /// The pairs in the form of this side's records.
     pub(super) fn agreed<'a>(&'a self, plan: &'a AgreedPlan) -> AgreedPairs<'a> {
         AgreedPairs {
             role: plan.role(),
@@ -93,7 +93,7 @@ impl TilePairs {
         }
     }
 
-    /// What this side's records are opened for.
+    /// The scope of this side's records.
     pub(super) fn opened<'a>(
         &'a self,
         plan: &'a AgreedPlan,

@@ -28,7 +28,7 @@ fn breaks(engine: &Engine) -> usize {
     }
 }
 
-/// A proxy that passes on as many bytes as are left, both ways together, and then closes both connections.
+/// A proxy that forwards a limited number of bytes, both ways together, and then closes both connections.
 fn breaking_proxy(upstream: SocketAddr, left: &Arc<AtomicI64>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -108,7 +108,7 @@ impl Setup {
         }
     }
 
-    /// One session through a connection that passes on so many bytes. Returns also how many it passed on.
+    /// One session through a connection that forwards this many bytes. Also returns how many it forwarded.
     pub(crate) fn run_through(
         &self,
         bytes: i64,
@@ -123,7 +123,7 @@ impl Setup {
         let left = Arc::new(AtomicI64::new(i64::MAX));
         self.sessions(&left, |agreed| {
             let summary = agreed.summary();
-            // A side that closes the connection at once may take back what the other has not read.
+            // Closing a connection at once may discard what the other side has not read.
             std::thread::sleep(Duration::from_millis(200));
             drop(agreed);
             Ok(summary)
@@ -200,7 +200,7 @@ impl Setup {
         scanpaths.values().map(|it| it.values().sum()).collect()
     }
 
-    /// Breaks the connection again and again, then lets it finish. An undisturbed run takes `total` bytes. Returns both
+    /// Breaks the connection repeatedly, then lets it finish. An undisturbed run takes `total` bytes. Returns both
     /// sides' last outcomes.
     fn survive(&self, total: i64) -> [CompletedSession; 2] {
         let mut rng = ChaCha20Rng::seed_from_u64(1915);

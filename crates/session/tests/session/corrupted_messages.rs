@@ -22,7 +22,7 @@ use veilpath_protocol::{
 use veilpath_session::ChecksummedChannel;
 use wire::{DAMAGES, Damage, Fault, MessageCounter, WireEnd};
 
-/// No case may take longer; an honest run takes milliseconds.
+/// The longest time of a case; an honest run takes milliseconds.
 const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A comparison of two small cohorts.
@@ -197,7 +197,7 @@ fn cases(long: bool) -> Vec<Case> {
     cases
 }
 
-/// A small random generator: the same numbers on every machine.
+/// A small deterministic random generator.
 struct TestRng(u64);
 
 impl TestRng {

@@ -1,4 +1,4 @@
-//! Answers about groups between two sides: what comes out, what is refused, and what survives a broken connection.
+//! Answers about groups between two sides: results, refusals, and broken connections.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
 mod published;
@@ -220,7 +220,7 @@ fn participants_are_in_one_histogram() {
     ));
 }
 
-/// The groups of the joining side are assigned to the host's scanpaths, whose own groups play no role.
+/// The groups of the joining side are assigned to the host's scanpaths, whose own groups are not used.
 #[test]
 fn a_host_without_groups_learns_the_nearest() {
     for to in [RevealTo::Both, RevealTo::Join] {

@@ -261,7 +261,7 @@ fn a_duplicate_connection_of_a_live_peer_is_declined() {
     });
 }
 
-/// A relay that can be made dead: then nothing passes any more, and neither side is told.
+/// A relay that can be killed: then it forwards nothing, and neither side is told.
 fn killable_relay(upstream: SocketAddr, dead: Arc<AtomicBool>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -296,7 +296,7 @@ fn a_peer_with_a_dead_connection_is_accepted_again_soon() {
     let line = killable_relay(setup.address.parse().unwrap(), Arc::clone(&dead));
     std::thread::scope(|scope| {
         let host = scope.spawn(|| setup.serve(1, MINUTE));
-        // It opens the session and stops; dropping it would close the connection.
+        // It opens the session and stops; dropping the session would close the connection.
         let channel = setup.call(0, &line.to_string());
         let (own, peer) = (&setup.peers[0], setup.host.fingerprint());
         let opened = Session::open(
@@ -347,7 +347,7 @@ fn declines_another_cohort(setup: &Setup) {
     assert_eq!(paths.filter(is_journal).count(), 1);
 }
 
-/// Even where both sides ask for a new agreement: there is one.
+/// This holds even if both sides ask for a new agreement.
 #[test]
 fn a_finished_peer_gets_its_results_again_and_no_others() {
     let mut setup = Setup::new(2, Duration::from_secs(5), Duration::ZERO);

@@ -6,7 +6,7 @@ use rand::RngExt;
 use std::ops::RangeInclusive;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Notation, Scanpath};
 
-/// No experiment needs more letters, and a typing error should not fill memory or disk. An empty scanpath counts as one letter,
+/// More than any experiment needs; a typing error must not fill memory or disk. An empty scanpath counts as one letter,
 /// because its ids take up space.
 const MAX_LETTERS: u64 = 1 << 30;
 

@@ -21,7 +21,7 @@ const STALL_TIMEOUT: Duration = Duration::from_secs(600);
 /// How long a worker tries to report what it has seen.
 const REPORT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A tile that the coordinator has given to this worker.
+/// A tile that the coordinator has leased to this worker.
 #[derive(Debug)]
 pub struct CoordinatedTile {
     journal: Journal,
@@ -169,7 +169,7 @@ impl CoordinatedTile {
         })
     }
 
-    /// The connection alone, for modified workers.
+    /// Only the connection, for modified workers.
     #[cfg(test)]
     pub(in super::super) fn into_link(mut self) -> Option<CoordinatorLink> {
         self.journal.take_coordinator()
@@ -201,7 +201,7 @@ impl super::super::plan::AgreedPlan {
 }
 
 impl CoordinatorLink {
-    /// Takes records that are to be stored soon.
+    /// Queues records to be stored soon.
     pub(crate) fn append(&mut self, records: &[u8]) -> Result<(), SessionError> {
         self.unsent.extend_from_slice(records);
         match self.unsent.len() >= BATCH_BYTES {

@@ -1,7 +1,7 @@
 //! What a worker may add to the records of its tile.
 //!
 //! A worker's key may be stolen, so what it adds is bounded: a pair has a half for each start, an answer or a rejection once, and the tile
-//! is complete once. What is there already is not stored again. All records together are at most [`max_records`].
+//! is complete once. Existing records are not stored again. All records together are at most [`max_records`].
 
 use crate::error::{InternalError, Limit, SessionError, UsageError};
 use crate::journal::record::{AddedPart, AnswerParts, RECORD, Record};
@@ -17,7 +17,7 @@ const SPARE_RECORDS: u64 = 4096;
 /// Records of a pair besides its answer. Connections that break often leave a few more than the three that it needs.
 const RECORDS_PER_PAIR: u64 = 16;
 
-/// How many records a tile may have, if its user has let the other side in again so often.
+/// How many records a tile may have after its user has lifted bans this many times.
 pub(super) fn max_records(pairs: usize, lifted: u32) -> u64 {
     let per_pair = RECORDS_PER_PAIR + MAX_OUTPUTS as u64;
     let records = (pairs as u64).saturating_mul(per_pair);
@@ -52,7 +52,7 @@ enum Group {
 }
 
 impl Group {
-    /// How many records it is at most.
+    /// An upper bound on its number of records.
     fn records(&self) -> u64 {
         match self {
             Group::Started(pairs) | Group::Sent(pairs) => runs(pairs).count() as u64,
@@ -140,7 +140,7 @@ impl Rules<'_> {
         group: Group,
     ) -> Result<(), SessionError> {
         let agreed = &self.agreed;
-        // A tile that is complete stays as it is.
+        // A complete tile does not change.
         let is_sent = |pair: &usize| stores.journal.is_sent(*pair);
         let is_new = match &group {
             Group::Started(pairs) | Group::Halves { pairs, .. } => !pairs.iter().any(is_sent),

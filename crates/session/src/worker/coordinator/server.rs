@@ -51,7 +51,7 @@ impl Default for CoordinatorOptions {
     }
 }
 
-/// Connections beyond those of the workers: they wait for their refusal, or report something.
+/// Connections in addition to those of workers: they are being refused, or report something.
 const SPARE_CONNECTIONS: usize = 64;
 
 /// Open files of a connection.
@@ -75,7 +75,7 @@ impl CoordinatorOptions {
     }
 }
 
-/// What happens at a coordinator.
+/// An event of a coordinator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CoordinatorEvent {
@@ -86,7 +86,7 @@ pub enum CoordinatorEvent {
     },
     /// A connection was rejected, because it has no worker key of this institution.
     Rejected {
-        /// Why, in words.
+        /// The reason, as text.
         reason: String,
     },
     /// A worker has this tile.
@@ -98,14 +98,14 @@ pub enum CoordinatorEvent {
     Refused {
         /// The tile, if it is known.
         tile: Option<u32>,
-        /// Why, in words.
+        /// The reason, as text.
         reason: String,
     },
     /// A worker has caught the other side cheating, and the tile is stopped.
     Reported {
         /// The tile.
         tile: u32,
-        /// What the worker said.
+        /// The reported reason.
         reason: BanReason,
         /// The other side.
         peer: Fingerprint,
@@ -128,7 +128,7 @@ pub struct Coordinator {
     address: SocketAddr,
     shared: Arc<Shared>,
     workers: Vec<ConnectedWorker>,
-    /// Kept while it listens.
+    /// Reserved while it listens.
     _files: OpenFiles,
     events: (Sender<CoordinatorEvent>, Receiver<CoordinatorEvent>),
 }
@@ -146,7 +146,7 @@ struct ConnectedWorker {
 struct Shared {
     plan: AgreedPlan,
     state_dir: StateDir,
-    /// One for all tiles, so that only what other processes have changed is read again.
+    /// Shared by all tiles, so that only changes by other processes are read again.
     ledger: LedgerFile,
     options: CoordinatorOptions,
     complete: CompleteTiles,
@@ -154,7 +154,7 @@ struct Shared {
     leases: Mutex<BTreeMap<u32, LeaseEntry>>,
 }
 
-/// Who has a tile.
+/// The holder of a leased tile.
 #[derive(Clone, Copy, Debug)]
 struct LeaseEntry {
     key: Fingerprint,
@@ -240,7 +240,7 @@ impl Coordinator {
         let monitor = channel.monitor();
         let of_key = self.workers.iter().filter(|worker| worker.key == key);
         let most = self.shared.options.connections();
-        // A stolen key does not keep all others out.
+        // A stolen key must not keep all others out.
         let places = channel.certificate().map_or(0, |it| it.places());
         let share = places.min(most.div_ceil(2));
         let is_full = self.workers.len() >= most || of_key.count() >= share;
@@ -281,7 +281,7 @@ impl Shared {
         let Err(error) = self.serve_tile(&mut channel, &mut tile, events) else {
             return;
         };
-        // A worker that has gone needs no answer.
+        // A worker that has disconnected needs no answer.
         if !matches!(error, SessionError::Protocol(_)) {
             let _ = control::send(&mut channel, Tag::Refused, &Refusal::of(&error));
             let reason = error.to_string();
@@ -324,7 +324,7 @@ impl Shared {
         served
     }
 
-    /// Stops a tile until this side's user decides. Told once, however often it is reported.
+    /// Stops a tile until this side's user decides. Repeated reports cause one event.
     fn stop_tile(
         &self,
         tile: u32,
@@ -377,7 +377,7 @@ impl Shared {
             let others = leases.values().map(|it| it.pairs);
             let others = others.fold(0, u64::saturating_add);
             let bytes = others.saturating_add(own).saturating_mul(BYTES_PER_PAIR);
-            // One tile is served in any case: more memory would not come.
+            // One tile is always served, even if it exceeds the limit.
             if others > 0 && bytes > self.options.memory {
                 return Err(problem_error(CoordinatorProblem::Full));
             }
@@ -388,7 +388,7 @@ impl Shared {
         Ok((lease, store))
     }
 
-    /// Leases a tile, unless another connection has it, or this key or all of them have too many.
+    /// Leases a tile, unless another connection has it, or this key or all keys together have too many.
     fn lease(&self, tile: u32, key: Fingerprint) -> Result<Lease<'_>, SessionError> {
         let mut leases = self.leases();
         if leases.contains_key(&tile) {
@@ -403,7 +403,7 @@ impl Shared {
         Ok(Lease { shared: self, tile })
     }
 
-    /// Sends what is stored, and stores what comes.
+    /// Sends the stored records, and stores the ones that arrive.
     fn follow(
         &self,
         channel: &mut SecureChannel,

@@ -36,7 +36,7 @@ pub(crate) struct TileStore<'a> {
 }
 
 impl<'a> TileStore<'a> {
-    /// Opens the records of a tile, and keeps them locked. What a crash kept from being counted is counted.
+    /// Opens the records of a tile, and keeps them locked. Counts what a crash left uncounted.
     pub(crate) fn open(
         plan: &'a AgreedPlan,
         pairs: TilePairs,
@@ -102,7 +102,7 @@ impl<'a> TileStore<'a> {
             ))
         ) && !self.ledger.exists()
         {
-            // Only a peer that has a ledger can be let in again.
+            // A ban can be lifted only for a peer with a ledger.
             self.ledger.update(|_| Ok(()))?;
         }
         stored

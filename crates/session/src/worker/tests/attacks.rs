@@ -35,7 +35,7 @@ fn connected([host, join]: [&WorkOrder; 2], tile: Tile) -> [SecureChannel; 2] {
     })
 }
 
-/// A thief who connects in time and then waits gains nothing by it.
+/// A thief gains nothing by connecting in time and then waiting.
 #[test]
 fn a_session_ends_when_the_key_expires() {
     let setup = Setup::new(Engine::Garbled);
@@ -57,7 +57,7 @@ fn a_session_ends_when_the_key_expires() {
     );
 }
 
-/// The other side decides how long a key may be valid, and so a clock that was set back by years accepts no old key.
+/// The other side decides how long a key may be valid, so a clock that was set back by years accepts no old key.
 #[test]
 fn a_key_that_is_valid_for_years_is_not_accepted() {
     let setup = Setup::new(Engine::Garbled);
@@ -81,7 +81,7 @@ fn a_key_that_is_valid_for_years_is_not_accepted() {
     assert!(order.tile(1).is_err());
 }
 
-/// Anyone can connect to a worker of the host. Who takes part in what is not for them.
+/// Anyone can connect to a worker of the host, but must not learn who takes part in what.
 #[test]
 fn an_unknown_key_gets_no_certificate() {
     let setup = Setup::new(Engine::Garbled);
@@ -212,7 +212,7 @@ fn a_spoiled_tile_needs_a_new_agreement() {
     assert_eq!(setup.counted()[0], 2 * counted);
 }
 
-/// Signatures of the same text are the same: a worker that is dropped comes back within the same second.
+/// Equal greetings would have equal signatures: a dropped worker may reconnect within the same second.
 #[test]
 fn a_worker_can_reconnect_to_the_gateway_at_once() {
     use crate::relay::GreetingFormat;

@@ -1,4 +1,4 @@
-//! Workers that keep nothing themselves, and are killed.
+//! Killed workers that store nothing themselves.
 
 mod refusals;
 mod stolen;
@@ -102,11 +102,11 @@ enum KillTarget {
     Worker,
     /// The coordinator, or the network before it.
     Coordinator,
-    /// What connects the workers.
+    /// The connection between the workers.
     Gateway,
 }
 
-/// Two workers on machines that have nothing but new work orders compute a tile. Something of a side is killed at a stage. Whether it was.
+/// Two workers on machines with nothing but new work orders compute a tile; with `fault`, a process is killed. Returns whether it was.
 fn work(
     setup: &Setup,
     coordinators: [&str; 2],
@@ -136,7 +136,7 @@ fn work(
     let times = Timeouts::new(Duration::from_secs(5), WAIT);
     let [host, join] = &orders;
     let (kill, between, proxies) = (&kill, &between, &proxies);
-    // A side that has ended will not come: there is no need to wait for it.
+    // There is no need to wait for a side that has ended.
     let has_ended = &[AtomicBool::new(false), AtomicBool::new(false)];
     let is_killed = move || kill.is_triggered();
     let run_side = move |own: usize, connect: &mut dyn FnMut(&dyn Fn() -> bool) -> Connected| {
@@ -185,7 +185,7 @@ fn journal(setup: &Setup, side: usize, tile: Tile) -> Journal {
         let pairs = pairs.pairs.len();
         match Journal::read_only(&folder, id, pairs, reveal) {
             Ok(journal) => return journal,
-            // The coordinator has not noticed yet that its worker has gone.
+            // The coordinator has not yet noticed that its worker is gone.
             Err(SessionError::File {
                 problem: FileProblem::Locked,
                 ..
@@ -225,7 +225,7 @@ impl Progress {
     }
 }
 
-/// Something was killed before and after every step.
+/// Checks that a kill happened before and after every step.
 fn assert_all_stages(seen: &BTreeSet<Progress>) {
     let stages: [&dyn Fn(&Progress) -> bool; 6] = [
         &|it| !it.started,
@@ -388,7 +388,7 @@ fn sent_but_uncounted_halves_are_counted_once() {
     }
 }
 
-/// A limit that is used up meanwhile does not keep what was revealed from being counted.
+/// What was revealed is counted even if the limit was used up in the meantime.
 #[test]
 fn sent_halves_are_counted_even_beyond_the_limit() {
     let setup = Setup::new(Engine::Garbled);

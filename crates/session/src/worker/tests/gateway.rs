@@ -96,7 +96,7 @@ fn a_gateway_admits_only_keys_for_the_tile() {
     expired.certificate =
         WorkerCertificate::sign(signer, &expired.key, &agreement, tiles, past).unwrap();
     assert!(is_refused(&expired, 1));
-    // A worker that is let in waits: nobody else has come.
+    // An admitted worker waits, because no other worker is there.
     assert!(!is_refused(&setup.order(1, "1-3"), 1));
 }
 
@@ -117,7 +117,7 @@ fn one_key_cannot_take_all_places_of_a_gateway() {
     let mut number = 0;
     let mut connect = |places: &mut Rendezvous, order: &WorkOrder, index| {
         number += 1;
-        // From addresses of all kinds.
+        // From different addresses.
         let from = Origin::of(std::net::Ipv4Addr::new(192, 0, number, 1).into());
         let id = places.add_client(from, now);
         let (key, certificate, plan) = (&order.key, &order.certificate, &order.plan);

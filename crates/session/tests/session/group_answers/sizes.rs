@@ -1,4 +1,4 @@
-//! The other side sees the sizes of groups before it sees an answer, also if there is none in the end.
+//! The other side sees the sizes of groups before it sees an answer, even if it gets none.
 
 use super::*;
 use veilpath_metrics::Entry;

@@ -3,7 +3,7 @@ use crate::worker::tests::{Setup, tile};
 use crate::worker::tile::LISTED;
 use veilpath_protocol::Engine;
 
-/// A connection that gets no tile makes the coordinator list no pairs: there may be millions.
+/// The coordinator lists pairs, of which there may be millions, only for a leased tile.
 #[test]
 fn pairs_are_listed_only_for_a_leased_tile() {
     let setup = Setup::new(Engine::Garbled);

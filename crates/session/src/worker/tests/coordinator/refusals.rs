@@ -5,10 +5,10 @@ use crate::error::{CoordinatorProblem, InternalError, NetworkError};
 use crate::identity::from_hex;
 use crate::journal::record::Record;
 
-/// How long a worker tries that is not let in.
+/// How long a refused worker retries.
 const WAIT: Duration = Duration::from_millis(800);
 
-/// A worker that asks the coordinator for what no worker asks for.
+/// A worker with requests that no correct worker makes.
 pub(super) struct ModifiedWorker {
     tile: CoordinatedTile,
     id: [u8; 32],
@@ -84,7 +84,7 @@ fn a_modified_worker_cannot_have_a_sent_pair_computed_again() {
         error,
         SessionError::Usage(UsageError::RecordRefused)
     ));
-    // A pair twice would count twice; no pair costs a disk's time for nothing.
+    // A repeated pair would count twice, and an empty list would cost a sync for nothing.
     for records in [
         [Record::Sent(0, 1); 2],
         [Record::Started(0, 1); 2],

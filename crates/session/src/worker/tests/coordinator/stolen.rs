@@ -1,4 +1,4 @@
-//! What a thief with a work order can do, and what not.
+//! What a thief with a work order can and cannot do.
 
 use super::refusals::ModifiedWorker;
 use super::*;
@@ -56,7 +56,7 @@ fn repeated_records_do_not_make_a_journal_grow() {
     assert!(ask(&twice).is_err());
 }
 
-/// Everything that a worker may do many times is bounded, too.
+/// Repeated actions of a worker are bounded, too.
 #[test]
 fn a_tile_has_a_bounded_number_of_records() {
     let setup = Setup::new(Engine::Garbled);
@@ -167,7 +167,7 @@ fn a_coordinator_with_more_workers_than_open_files_does_not_start() {
     }
 }
 
-/// Whoever has a worker's key can report what is not true. It stops that worker's tile, and the institution decides.
+/// Anyone with a worker's key can send a false report. It stops that worker's tile, and the institution decides.
 #[test]
 fn a_report_stops_a_tile_and_bans_nobody() {
     let setup = Setup::new(Engine::Garbled);
@@ -222,7 +222,7 @@ fn a_report_stops_a_tile_and_bans_nobody() {
         panic!("one peer");
     };
     assert_eq!((known.banned, known.stopped_tiles), (None, 1));
-    // The user lets it go on, or bans the other side.
+    // The user resumes the tile, or bans the other side.
     state_dir.lift_ban(peer).unwrap();
     let holder = ModifiedWorker::new(&setup, &coordinator, 2);
     let thief = ask(3).unwrap().into_link().unwrap();
@@ -281,7 +281,7 @@ fn nothing_of_a_stopped_tile_is_released() {
     );
 }
 
-/// The connection to the coordinator is lost just when the worker has caught the other side.
+/// The connection to the coordinator is lost just when the worker has caught the other side cheating.
 #[test]
 fn a_report_arrives_even_if_the_connection_is_lost() {
     let setup = Setup::new(Engine::Garbled);
@@ -334,7 +334,7 @@ fn letters_are_removed_when_all_tiles_are_complete() {
         let plan = setup.plan(side);
         assert!(plan.is_complete && !has_letters(side));
     }
-    // A process that is killed just before leaves it to the next.
+    // If a process is killed just before, the next one does it.
     let mut killed = setup.plan(0);
     killed.is_complete = false;
     killed.letters[0] = vec![1];
@@ -344,7 +344,7 @@ fn letters_are_removed_when_all_tiles_are_complete() {
     assert!(has_letters(0));
     drop(RunningCoordinator::new(&setup, 0));
     assert!(!has_letters(0));
-    // What is stored is there for whoever has an order, and nothing is computed without letters.
+    // Stored results remain available to workers with an order, and nothing is computed without letters.
     let orders = [setup.order(0, "1"), setup.order(1, "1")];
     for results in setup.work([&orders[0], &orders[1]], tile(1)) {
         assert!(matches!(
@@ -370,7 +370,7 @@ fn learned(files: &StateDir, seen: &mut BTreeMap<String, BTreeSet<String>>) {
     }
 }
 
-/// A thief of the joining side's order comes back with other letters and empty files, and breaks off whenever it likes.
+/// A thief of the joining side's order returns with other letters and empty files, and disconnects at any point.
 fn return_with_other_letters(engine: Engine) {
     let setup = Setup::new(engine);
     let coordinator = RunningCoordinator::new(&setup, 0);
@@ -388,7 +388,7 @@ fn return_with_other_letters(engine: Engine) {
             request: usize::from(round / 2) + 1,
             delivered: round % 2 == 1,
         };
-        // At last it lets a session end.
+        // Finally it lets a session end.
         let at = (round < 22).then_some((stage, &kill));
         let to_coordinator = KillableProxy::new(&coordinator.address, &never, at);
         let listener = Listener::bind("127.0.0.1:0").unwrap();

@@ -17,7 +17,7 @@ pub(super) struct KillPoint {
     pub(super) delivered: bool,
 }
 
-/// What is killed: all connections that share it end.
+/// A kill that ends all connections that share it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KillSwitch(Arc<AtomicBool>);
 
@@ -31,7 +31,7 @@ impl KillSwitch {
     }
 }
 
-/// Passes connections on until the kill.
+/// Forwards connections until the kill.
 pub(super) struct KillableProxy {
     pub(super) address: String,
     has_tile: Arc<AtomicBool>,
@@ -78,7 +78,7 @@ impl KillableProxy {
         }
     }
 
-    /// The worker has its tile.
+    /// Records that the worker has its tile.
     pub(super) fn start(&self) {
         self.has_tile.store(true, Ordering::SeqCst);
     }
@@ -126,7 +126,7 @@ fn pass(
 }
 
 impl Counter {
-    /// Bytes to the coordinator have come.
+    /// Handles bytes to the coordinator: counts requests, and kills at the chosen one.
     fn request(&self) {
         let has_tile = self.has_tile.load(Ordering::SeqCst);
         let at = self.kill_at.as_ref();
@@ -145,7 +145,7 @@ impl Counter {
         }
     }
 
-    /// Bytes from the coordinator have come.
+    /// Handles bytes from the coordinator: kills after a delivered request.
     fn answer(&self) {
         match &self.kill_at {
             Some((_, kill)) if self.delivered.load(Ordering::SeqCst) => kill.trigger(),
@@ -154,7 +154,7 @@ impl Counter {
     }
 }
 
-/// Copies until the cut.
+/// Copies until the kill.
 fn copy(mut from: &TcpStream, mut to: &TcpStream, cut: &KillSwitch, on_bytes: impl Fn()) {
     let mut buffer = vec![0; 64 << 10];
     while !cut.is_triggered() {
