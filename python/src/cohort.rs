@@ -1,4 +1,4 @@
-//! Cohorts: read, made up, split, looked at.
+//! Cohorts: reading, synthesis, splitting, and their attributes.
 
 use crate::arguments::Arguments;
 use crate::errors::{bad_argument, to_exception};
@@ -67,7 +67,7 @@ impl Cohort {
 
 #[pymethods]
 impl Cohort {
-    /// What the cohort is called.
+    /// The name of the cohort.
     #[getter]
     fn name(&self) -> &str {
         self.raw.name()
@@ -77,13 +77,13 @@ impl Cohort {
         self.decoded.entries.len()
     }
 
-    /// The participants, in the order in which they come.
+    /// The participants, in order of appearance.
     #[getter]
     fn participants(&self) -> Vec<&str> {
         self.distinct(|entry| Some(&entry.participant))
     }
 
-    /// The stimuli, in the order in which they come.
+    /// The stimuli, in order of appearance.
     #[getter]
     fn stimuli(&self) -> Vec<&str> {
         self.distinct(|entry| entry.stimulus.as_deref())
@@ -252,7 +252,7 @@ pub(crate) fn split(
     split().map_err(|error: Error| to_exception(py, &error))
 }
 
-/// Makes up participants who look at the same stimuli; or, with `as`, a table of their fixations.
+/// Synthesises participants who look at the same stimuli or, with `as`, a table of their fixations.
 #[pyfunction]
 pub(crate) fn synth_lifelike(
     py: Python<'_>,
@@ -306,7 +306,7 @@ fn write_fixations(
     OutputFile::create_for(Contents::Fixations, path, &[], false)?.write(write)
 }
 
-/// Makes random letters up.
+/// Synthesises random letters.
 #[pyfunction]
 pub(crate) fn synth_random(py: Python<'_>, options: Bound<'_, PyDict>) -> PyResult<Cohort> {
     let arguments = Arguments(options);

@@ -1,4 +1,4 @@
-//! Data frames of Python, by the Arrow C data interface, as frames of the façade. Nothing of them is copied.
+//! Data frames of Python as frames of the façade, by the Arrow C data interface, without a copy.
 
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
@@ -332,7 +332,7 @@ impl Cells {
     }
 }
 
-/// A number that may be too large for a whole one.
+/// A number that may be too large for a signed integer.
 #[allow(clippy::cast_precision_loss)] // as in a file, which is read as floating-point numbers
 fn whole_number(number: u64) -> Value<'static> {
     match i64::try_from(number) {

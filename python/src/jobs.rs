@@ -1,4 +1,4 @@
-//! Long calls: they run on a thread of their own, without the interpreter, while this one looks for Ctrl-C and shows progress.
+//! Long calls: each runs on its own thread, without the interpreter, while this one checks for Ctrl-C and shows progress.
 
 use crate::errors::{to_exception, warn};
 use crate::hints;

@@ -1,4 +1,4 @@
-//! Results: looked at, saved, reported on, analysed.
+//! Results: their attributes, files, reports and statistics.
 
 use crate::arguments::Arguments;
 use crate::cohort::Cohort;
@@ -17,7 +17,7 @@ use veilpath::report::{
 use veilpath::stats::{NamedResult, Question, StatsOptions};
 use veilpath::{Contents, Note, Outcome, OutcomeFormat, OutputFile, score_matrix, write_outcome};
 
-/// What came out of a comparison.
+/// The result of a comparison.
 #[pyclass(frozen, module = "veilpath._veilpath")]
 pub(crate) struct Result {
     file: Arc<ResultFile>,
@@ -43,7 +43,7 @@ impl Result {
 }
 
 impl Result {
-    /// Refuses a tile, whose figures and statistics would look like those of the plan.
+    /// The result of a whole plan. A tile is refused, because its figures and statistics could be mistaken for those of the plan.
     fn whole_plan(&self, py: Python<'_>) -> PyResult<&Arc<ResultFile>> {
         let outcome = self.file.outcome();
         match outcome.and_then(|outcome| outcome.tile.as_ref()) {
@@ -195,7 +195,7 @@ pub(crate) fn result_from_bytes(py: Python<'_>, content: Vec<u8>) -> PyResult<Re
     ))
 }
 
-/// Puts the results of all tiles of a plan together.
+/// Merges the results of all tiles of a plan.
 #[pyfunction]
 pub(crate) fn merge(py: Python<'_>, tiles: Vec<PyRef<'_, Result>>) -> PyResult<Result> {
     let outcomes = tiles.iter().map(|tile| tile.outcome(py).cloned());
@@ -207,7 +207,7 @@ pub(crate) fn merge(py: Python<'_>, tiles: Vec<PyRef<'_, Result>>) -> PyResult<R
     ))
 }
 
-/// Puts the result files of all tiles of a plan together.
+/// Merges the result files of all tiles of a plan.
 #[pyfunction]
 pub(crate) fn merge_files(py: Python<'_>, files: Vec<PathBuf>) -> PyResult<Result> {
     let merged = py.detach(|| veilpath::merge_files(&files));
@@ -263,7 +263,7 @@ pub(crate) fn report(
     let force = arguments.or_default("force")?;
     let file = Arc::clone(result.whole_plan(py)?);
     jobs::run(py, None, move |events| {
-        // The page says itself that it is private.
+        // The page itself says that it is private.
         let events = |event: veilpath::Event| match event {
             veilpath::Event::Note(Note::PrivatePage) => {}
             event => events.event(event),

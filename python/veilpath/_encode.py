@@ -126,7 +126,7 @@ def _files(path: str) -> list[str]:
 
 
 def _name(sources: list[object]) -> str:
-    """What the cohort is called: after its file, if it has one."""
+    """The name of the cohort: that of its file, if it has one."""
     match sources:
         case [str(path)]:
             return os.path.splitext(os.path.basename(path))[0]

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from veilpath._types import Progress
 
 _PATIENCE = 1.0
-"""Seconds before a bar appears that nobody asked for."""
+"""Seconds before a bar appears that was not requested."""
 
 
 @contextmanager
 def shown(progress: Progress, description: str, unit: str) -> Iterator[Callable[[int, int], object] | None]:
-    """Yields what is called with the work that is done and the work there is to do."""
+    """Yields a callback that takes the work done and the total."""
     if progress is False or (progress is None and find_spec("tqdm") is None):
         yield None
     elif callable(progress):

@@ -18,7 +18,7 @@ def is_ours(source: object) -> bool:
 
 
 def frame(source: Any, options: dict[str, Any]) -> ArrowStream:
-    """The frame of an object. What it says of itself goes into the options, where the user does not say it."""
+    """The frame of an object. Its metadata becomes options, unless the user gives them."""
     is_gaze = hasattr(source, "samples")
     columns = dict(options.get("columns", {}))
     if is_gaze and options.get("rows") == "fixations":

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Result(Table):
-    """What came out of a comparison: the numbers of all pairs, or answers about groups, and how they were computed.
+    """The result of a comparison: the numbers of all pairs, or answers about groups, and how they were computed.
 
     ``len`` is the number of pairs with results. In a notebook it shows the summary of the report.
     """

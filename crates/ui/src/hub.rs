@@ -15,7 +15,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 /// Events that may wait for a page; one that is further behind must load the state again.
 const MAX_WAITING: usize = 256;
 
-/// How often the end is considered.
+/// How often the server checks whether it may stop.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The open pages.
@@ -47,7 +47,7 @@ impl Hub {
         }
     }
 
-    /// Tells all pages.
+    /// Sends an event to all pages.
     pub(crate) fn send(&self, event: &Value) {
         let text = event.to_string();
         for (_, page) in &lock(&self.pages).open {

@@ -41,7 +41,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use workspace::{Workspace, lock};
 
-/// Where the page is, and what it may use.
+/// The options of the server.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
     /// The port on the loopback network; 0 lets the system choose.
@@ -85,7 +85,7 @@ pub enum ServerError {
     Listen {
         /// The port.
         port: u16,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// The folder cannot be used.
@@ -93,7 +93,7 @@ pub enum ServerError {
     Folder {
         /// The folder.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// The server failed.

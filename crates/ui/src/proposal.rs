@@ -1,4 +1,4 @@
-//! What this side proposes to its partner, and what its own limits say about it.
+//! What this side proposes to its partner, and whether its own limits allow it.
 
 use crate::problem::Problem;
 use crate::workspace::Workspace;
@@ -46,7 +46,7 @@ impl Workspace {
         )?)
     }
 
-    /// What this side's limits say about the plan before anybody connects.
+    /// Compares the plan with this side's limits before anybody connects.
     pub(crate) fn preview_limits(&self, policy: Option<&Policy>) -> Result<Value, Problem> {
         let role = match self.partner.role.as_str() {
             "join" => Role::Join,

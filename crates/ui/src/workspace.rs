@@ -105,7 +105,7 @@ impl Workspace {
         }
     }
 
-    /// Ends whatever runs.
+    /// Ends a running comparison or session.
     pub(crate) fn stop(&mut self) {
         self.cancel();
         self.session.stop();
@@ -213,7 +213,7 @@ fn cohort(state: &CohortState) -> Value {
     });
     let notes = state.summary.iter().flat_map(|summary| {
         let notes = summary.notes.iter();
-        // The page names the boxes of a note, those without effect, too.
+        // The page names the boxes of a note, including those without effect.
         notes.map(|note| json!({"text": note.to_string(), "fields": note.fields()}))
     });
     json!({

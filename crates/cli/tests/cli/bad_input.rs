@@ -1,4 +1,4 @@
-//! Bad calls and files: an exit code of 2, a place, and what to do; never a panic.
+//! Bad arguments and files give exit code 2, a location and advice, and never a panic.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 use crate::common;

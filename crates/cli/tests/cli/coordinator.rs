@@ -52,7 +52,7 @@ impl Institutions {
         }
     }
 
-    /// Starts a coordinator, again on the port that it had.
+    /// Starts a coordinator, after a restart on the same port.
     fn coordinator(&mut self, side: Side) -> Running {
         let at = &self.coordinators[side as usize];
         let mut call = format!("coordinator {} --listen {at}", self.agreement);
@@ -151,7 +151,7 @@ fn killed_workers_coordinators_and_gateways_lose_nothing() {
         let moment = KILL_MOMENTS[(tile - 1) / VICTIMS.len()];
         let victim = VICTIMS[(tile - 1) % VICTIMS.len()];
         let mut workers = [Side::Host, Side::Join].map(|side| both.worker(side, tile, 1));
-        // The last moments of a small tile may pass before they are seen.
+        // A small tile may end before its last moments are observed.
         let _ = workers[0].wait_for(moment);
         match victim {
             Victim::Worker(side) => workers[side as usize].kill(),

@@ -38,7 +38,7 @@ fn set_up(count: usize) -> (Pair, String) {
     (pair, expected)
 }
 
-/// The same command, started by a shell that runs `setup` first. `$@` is the command.
+/// Starts the command in a shell that runs `setup` first. `$@` is the command.
 fn in_shell(command: &Command, shell: &[&str], setup: &str) -> Command {
     let mut wrapped = Command::new(shell[0]);
     wrapped

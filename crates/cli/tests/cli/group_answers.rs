@@ -351,7 +351,7 @@ fn answers_beyond_the_policy_are_refused_with_the_line_number() {
     assert!(document.contains("at least 4 participants"), "{document}");
 }
 
-/// Only if both sides and the policy say so; the agreement, the record, the result and the document name it.
+/// Groups are published only if both sides and the policy ask for it; the agreement, record, result and document name it.
 #[test]
 fn groups_are_published_if_both_sides_ask_for_it() {
     let pair = pair();

@@ -91,7 +91,7 @@ fn an_impostor_gets_nothing_and_delays_little() {
     }
     let timeouts = Timeouts::new(Duration::from_secs(5), Duration::from_secs(2));
     let running = start(&pair, Side::Host, &address, &FLAGS);
-    // Not with its own fingerprint: it does not meet anybody.
+    // With its own fingerprint it would not meet anybody.
     assert!(
         join_at_relay(
             &|| false,
@@ -247,7 +247,7 @@ fn several_peers_meet_the_host_at_a_relay() {
     );
     assert!(channel.is_ok(), "{channel:?}");
     running.kill();
-    // Nobody waits there any more.
+    // No host waits there any more.
     let short = Timeouts::new(Duration::from_secs(5), Duration::from_secs(1));
     drop(channel);
     assert!(join_at_relay(&|| false, &address, &other, host.parse().unwrap(), &short).is_err());

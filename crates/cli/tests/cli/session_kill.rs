@@ -45,13 +45,13 @@ fn killed_processes_lose_no_bits() {
     );
 }
 
-/// Slower, and with its scores one by one: kills fall between them.
+/// Slower, with scores one by one: kills fall between them.
 #[test]
 fn killed_processes_of_the_paillier_engine_lose_nothing() {
     kill("6", "10", PAILLIER, "--format csv", rounds(2));
 }
 
-/// Scores come in portions: kills fall between and into them.
+/// Scores arrive in batches: kills fall between and within them.
 #[test]
 fn killed_processes_of_the_garbled_engine_lose_nothing() {
     kill("25", "40", GARBLED, "--format csv", rounds(2));
@@ -233,7 +233,7 @@ fn interrupted(
             || survivor.has_connected() && survivor.ends_within(Duration::from_secs(20));
         assert!(has_ended || !survivor.has_connected(), "it hangs");
         for file in OUTPUTS {
-            // Complete, or not there.
+            // Complete, or missing.
             if let Ok(text) = std::fs::read_to_string(pair.folder.path().join(file)) {
                 check(&text);
             }

@@ -1,4 +1,4 @@
-//! A host that serves several peers, as processes: what one of them can ask for, and what it cannot break.
+//! A host that serves several peers, as processes: no peer can disturb the others.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 use crate::common::pair;

@@ -71,7 +71,7 @@ impl Institution {
             .wait_for(&format!("{exists}?.value === {value:?}"));
     }
 
-    /// What the program answers to its page.
+    /// The response of the program to a request of its page.
     fn get(&self, path: &str) -> String {
         let text = format!("return fetch({path:?}).then((answer) => answer.text())");
         self.browser.run(&text).as_str().unwrap().to_string()

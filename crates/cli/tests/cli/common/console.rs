@@ -30,7 +30,7 @@ const WILDCARD: &str = "…";
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     pub(crate) line: usize,
-    /// Which console block of the document.
+    /// The index of the console block in the document.
     block: usize,
     /// The institution; empty if there is only one.
     who: String,

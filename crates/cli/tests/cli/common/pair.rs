@@ -196,7 +196,7 @@ impl Running {
         }
     }
 
-    /// The address on which the host listens; `None` if it ended before.
+    /// The address on which the host listens; `None` if it ended first.
     fn wait_for_address(&self) -> Option<String> {
         self.wait_for("listening")
             .map(|event| event["address"].as_str().unwrap().to_string())
@@ -212,7 +212,7 @@ impl Running {
         panic!("veilpath {} did not print {start:?}", self.call);
     }
 
-    /// The next event of this name; `None` if the process ended before.
+    /// The next event of this name; `None` if the process ended first.
     pub(crate) fn wait_for(&self, name: &str) -> Option<serde_json::Value> {
         while let Ok(line) = self.lines.recv_timeout(RUN_TIMEOUT) {
             let event: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// A fault of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum FaultKind {
-    /// Nothing.
+    /// No fault.
     Nothing,
     /// Both directions end.
     Cut,
@@ -78,7 +78,7 @@ pub(crate) struct Proxy {
 }
 
 impl Proxy {
-    /// Listens in front of a host.
+    /// Starts a proxy to this host.
     pub(crate) fn start(host: &str, fault: Fault) -> Self {
         let host: SocketAddr = host.parse().unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -113,7 +113,7 @@ impl Proxy {
         Self { address, forwarded }
     }
 
-    /// Bytes to the host, and from it.
+    /// Bytes forwarded to the host, and from it.
     pub(crate) fn forwarded(&self) -> [u64; 2] {
         [0, 1].map(|direction: usize| self.forwarded[direction].load(Ordering::SeqCst))
     }

@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::Stdio;
 
-/// One side up to the button that connects, as a user would go.
+/// Walks one side up to the button that connects, as a user would.
 fn prepare(side: &Institution, cohort: PathBuf, name: &str) {
     side.drop_files(&[cohort]);
     side.step("partner");
@@ -21,7 +21,7 @@ fn prepare(side: &Institution, cohort: PathBuf, name: &str) {
     side.set("minimum-group", "3");
 }
 
-/// Gives a side the other's invitation or answer, as a file.
+/// Sends one side's invitation or answer to the other, as a file.
 fn send_invitation(from: &Institution, to: &Institution) {
     let invitation = from.get("/api/invitation");
     assert!(!invitation.contains("PRIVATE"), "{invitation}");
@@ -42,7 +42,7 @@ fn send_invitation(from: &Institution, to: &Institution) {
     );
 }
 
-/// Two sides that know each other, with the host's plan for a mean.
+/// Two sides that have exchanged invitations, with the host's plan for a mean.
 fn introduced() -> Option<(Institution, Institution)> {
     let (host, join) = Institution::start().zip(Institution::start())?;
     let demo = |cohort: &str| root().join("testdata/demo").join(cohort);
