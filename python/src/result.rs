@@ -40,9 +40,7 @@ impl Result {
             crate::errors::bad_input(py, &self.name, problem)
         })
     }
-}
 
-impl Result {
     /// The result of a whole plan. A tile is refused, because its figures and statistics could be mistaken for those of the plan.
     fn whole_plan(&self, py: Python<'_>) -> PyResult<&Arc<ResultFile>> {
         let outcome = self.file.outcome();
