@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from veilpath._types import ArrowStream
 
 
-def is_ours(source: object) -> bool:
+def is_pymovements(source: object) -> bool:
     """Whether this is an object of pymovements; without importing it."""
     module = sys.modules.get("pymovements")
     return module is not None and isinstance(source, module.Gaze | module.Events)

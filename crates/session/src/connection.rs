@@ -302,7 +302,7 @@ impl SharedConnection {
         let mut count = 0;
         loop {
             let mut data = Vec::new();
-            let ended = self.decrypt(&buffer[..count], &mut parser, &mut data);
+            let closed = self.decrypt(&buffer[..count], &mut parser, &mut data);
             if !data.is_empty() {
                 self.reader_blocked.store(true, Ordering::Relaxed);
                 let bytes = data.len();
@@ -313,7 +313,7 @@ impl SharedConnection {
                     return Ok(());
                 }
             }
-            if ended? {
+            if closed? {
                 return Ok(());
             }
             count = loop {

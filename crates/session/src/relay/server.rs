@@ -150,7 +150,7 @@ impl Relay {
     fn with_format(
         address: &str,
         options: &RelayOptions,
-        form: Box<dyn GreetingFormat>,
+        format: Box<dyn GreetingFormat>,
     ) -> Result<Self, SessionError> {
         let now = Instant::now();
         let allowed = options.allowed.as_ref().map(|all| {
@@ -173,7 +173,7 @@ impl Relay {
                     connections: options.connections,
                     allowed,
                 },
-                form,
+                format,
             ),
             clients: HashMap::new(),
             connections: Vec::new(),

@@ -11,7 +11,7 @@ fn state(server: &Running) -> Value {
 }
 
 /// Waits until nothing is computed any more.
-fn ended(server: &Running) -> Value {
+fn wait_until_idle(server: &Running) -> Value {
     let deadline = Instant::now() + Duration::from_secs(30);
     loop {
         let state = state(server);
@@ -52,7 +52,7 @@ fn a_comparison_is_cancelled_and_an_earlier_result_stays() {
     assert_eq!(ask("DELETE /api/compare"), 200);
     let small = drop_file(&cohort(4, 10));
     assert_eq!(ask("POST /api/compare"), 200);
-    let first = ended(&server)["result"]["id"].clone();
+    let first = wait_until_idle(&server)["result"]["id"].clone();
     assert!(first.is_u64(), "{first}");
 
     assert_eq!(ask(&format!("DELETE /api/files/{small}")), 200);
@@ -63,7 +63,7 @@ fn a_comparison_is_cancelled_and_an_earlier_result_stays() {
     assert_eq!(ask("POST /api/compare"), 200);
     assert_eq!(state(&server)["job"]["running"], true);
     assert_eq!(ask("DELETE /api/compare"), 200);
-    let state = ended(&server);
+    let state = wait_until_idle(&server);
     assert_eq!(state["job"]["problem"], Value::Null);
     assert_eq!(state["result"]["id"], first);
     server.stop();
@@ -102,7 +102,7 @@ fn two_participants_have_statistics_without_a_test_of_cohorts() {
         server.send("POST /api/compare", &server.own(), b"").status,
         200
     );
-    let result = ended(&server)["result"].clone();
+    let result = wait_until_idle(&server)["result"].clone();
     assert!(result["statistics"].is_string(), "{result}");
     let notes = result["notes"].to_string();
     assert!(notes.contains("at least two participants"), "{notes}");

@@ -283,11 +283,11 @@ impl DocumentRunner {
         let mut arguments = self.words(join).split_off(1);
         let calls = std::mem::replace(&mut arguments[1], address.clone());
         let joining = Running::start(self.veilpath(join, &arguments), join.command.clone());
-        let ended = [(join, joining.end(), calls), (host, running.end(), listens)];
+        let outputs = [(join, joining.end(), calls), (host, running.end(), listens)];
         self.coins = self.written_coins(host).or(self.coins.take());
-        for (step, ended, shown) in ended {
-            let stderr = ended.stderr.replace(&address, &shown);
-            compare(step, &RunOutput { stderr, ..ended })?;
+        for (step, output, shown) in outputs {
+            let stderr = output.stderr.replace(&address, &shown);
+            compare(step, &RunOutput { stderr, ..output })?;
         }
         Ok(())
     }

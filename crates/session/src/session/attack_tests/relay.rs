@@ -56,7 +56,10 @@ impl Relay {
                 let state = Arc::clone(&shared);
                 let to_victim = to_host == (attacker == Role::Join);
                 std::thread::spawn(move || {
-                    while state.pass_on(&mut from, &mut to, to_victim).is_some() {}
+                    while state
+                        .forward_record(&mut from, &mut to, to_victim)
+                        .is_some()
+                    {}
                     for socket in [&from, &to] {
                         let _ = socket.shutdown(Shutdown::Both);
                     }
@@ -84,7 +87,12 @@ impl Relay {
 
 impl State {
     /// Forwards one record; `None` if the connection has ended.
-    fn pass_on(&self, from: &mut TcpStream, to: &mut TcpStream, to_victim: bool) -> Option<()> {
+    fn forward_record(
+        &self,
+        from: &mut TcpStream,
+        to: &mut TcpStream,
+        to_victim: bool,
+    ) -> Option<()> {
         let mut record = vec![0; 5];
         from.read_exact(&mut record).ok()?;
         let length = u16::from_be_bytes([record[3], record[4]]);
