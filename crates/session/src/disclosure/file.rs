@@ -120,7 +120,7 @@ impl Disclosures {
     }
 
     /// Whether a participant was in any answer.
-    pub(super) fn contains(&self, participant: &str) -> bool {
+    pub(super) fn contains_participant(&self, participant: &str) -> bool {
         let mut cohorts = self.cohorts.values();
         cohorts.any(|cohort| cohort.contains_key(participant))
     }

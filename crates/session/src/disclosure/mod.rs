@@ -229,7 +229,7 @@ impl DisclosureLedger {
         self.file.update(|disclosed| {
             for id in participants {
                 let tag = self.participant_tag(id);
-                match disclosed.contains(&tag) {
+                match disclosed.contains_participant(&tag) {
                     true => withdrawn.new += u64::from(disclosed.withdrawn.insert(tag)),
                     false => withdrawn.unknown.push(id.clone()),
                 }

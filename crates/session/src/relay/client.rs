@@ -18,7 +18,7 @@ use veilpath_protocol::Role;
 const SILENCE: Duration = Duration::from_secs(60);
 
 /// How long a relay has to answer a greeting.
-const ENTRY_TIMEOUT: Duration = Duration::from_secs(10);
+const FIRST_REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The pause before a host tries again to reach a relay.
 const RETURN_DELAY: Duration = Duration::from_secs(1);
@@ -54,10 +54,10 @@ impl RelayConnection {
         connection.socket.set_write_timeout(poll).map_err(failed)?;
         let sent = (&connection.socket).write_all(greeting);
         sent.map_err(failed)?;
-        let answered = deadline.min(Instant::now() + ENTRY_TIMEOUT);
+        let answered = deadline.min(Instant::now() + FIRST_REPLY_TIMEOUT);
         match connection.next_reply(&|| Instant::now() < answered)? {
             None => Err(connection.problem(RelayProblem::Silent)),
-            // A relay asks before it connects.
+            // A relay pings each side before it connects two.
             Some(Reply::Ping) => Ok(connection),
             Some(_) => Err(connection.problem(RelayProblem::NotARelay)),
         }
@@ -238,7 +238,7 @@ impl RelayWaiters {
         greeting: &Greeting,
         timeouts: &Timeouts,
     ) -> Result<RelayConnection, SessionError> {
-        let deadline = deadline(timeouts.connect.min(ENTRY_TIMEOUT));
+        let deadline = deadline(timeouts.connect.min(FIRST_REPLY_TIMEOUT));
         loop {
             match RelayConnection::new(address, false, &greeting.encode(), deadline) {
                 Err(error) if is_permanent(&error) => return Err(error),
@@ -287,7 +287,7 @@ fn keep_waiting(
         let met = match connection.take() {
             Some(connection) => Ok(connection),
             None => {
-                let deadline = Instant::now() + ENTRY_TIMEOUT;
+                let deadline = Instant::now() + FIRST_REPLY_TIMEOUT;
                 RelayConnection::new(address, false, &greeting.encode(), deadline)
             }
         };
