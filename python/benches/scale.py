@@ -23,7 +23,7 @@ from pathlib import Path
 from distributed import Client, LocalCluster
 
 
-class Meetings:
+class Rendezvous:
     """Where the two workers of a tile wait for each other."""
 
     def __init__(self) -> None:
@@ -36,22 +36,22 @@ class Meetings:
         barrier.wait()
 
 
-MEETINGS: dict[int, Meetings] = {}
+RENDEZVOUS: dict[int, Rendezvous] = {}
 
 
-def stand_in(run: int, tile: int, seconds: float) -> int:
-    MEETINGS[run].meet(tile)
+def simulated_tile(run: int, tile: int, seconds: float) -> int:
+    RENDEZVOUS[run].meet(tile)
     time.sleep(seconds)
     return tile
 
 
-def expected(tiles: int, workers: int, seconds: float, handing_out: float) -> float:
+def expected(tiles: int, workers: int, seconds: float, dispatch: float) -> float:
     """Both sides take tiles in the same order. A tile keeps one worker of each busy; one is handed out at a time."""
-    return math.ceil(tiles / workers) * seconds + tiles * handing_out
+    return math.ceil(tiles / workers) * seconds + tiles * dispatch
 
 
 def measured(run: int, tiles: int, workers: int, seconds: float) -> float:
-    MEETINGS[run] = Meetings()
+    RENDEZVOUS[run] = Rendezvous()
     sides = [
         LocalCluster(
             n_workers=workers,
@@ -66,7 +66,9 @@ def measured(run: int, tiles: int, workers: int, seconds: float) -> float:
     start = time.perf_counter()
     # Earlier tiles first, on both sides, as veilpath.dask submits them.
     futures = [
-        client.submit(stand_in, run, tile, seconds, priority=-tile, pure=False) for tile in range(tiles) for client in clients
+        client.submit(simulated_tile, run, tile, seconds, priority=-tile, pure=False)
+        for tile in range(tiles)
+        for client in clients
     ]
     for future in futures:
         future.result()
@@ -139,18 +141,18 @@ def main() -> None:
                 f"a tile takes {overhead(os.path.abspath(arguments.command), Path(folder)):.2f} s beside its computation",
                 flush=True,
             )
-    handing_out = measured(-1, 128, 32, 0.0) / 128
-    print(f"handing out a tile takes {handing_out * 1000:.0f} ms", flush=True)
+    dispatch = measured(-1, 128, 32, 0.0) / 128
+    print(f"handing out a tile takes {dispatch * 1000:.0f} ms", flush=True)
     print("workers a side  tiles  expected  measured  ratio", flush=True)
     for run, workers in enumerate(map(int, arguments.workers.split(","))):
         tiles = workers * arguments.tiles_per_worker
-        told = expected(tiles, workers, arguments.seconds, handing_out)
+        predicted = expected(tiles, workers, arguments.seconds, dispatch)
         taken = measured(run, tiles, workers, arguments.seconds)
-        print(f"{workers:14}  {tiles:5}  {told:6.1f} s  {taken:6.1f} s  {taken / told:5.2f}", flush=True)
+        print(f"{workers:14}  {tiles:5}  {predicted:6.1f} s  {taken:6.1f} s  {taken / predicted:5.2f}", flush=True)
 
 
 if __name__ == "__main__":
-    # By its name, so that workers, which are threads, do not get a copy of where they meet.
+    # Imported by name, so that workers, which are threads, share one rendezvous instead of getting copies.
     import scale
 
     scale.main()

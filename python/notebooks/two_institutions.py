@@ -2,7 +2,7 @@
 # # A private comparison of two institutions, on one machine
 #
 # A clinic and a university compare their scanpaths without showing them to each other. Here both run on one machine, as a
-# rehearsal; in earnest each runs its half of this notebook, or one of them uses the command line.
+# rehearsal; in a real comparison each runs its half of this notebook, or one of them uses the command line.
 
 # %%
 import os
@@ -65,7 +65,7 @@ with ThreadPoolExecutor(1) as pool, hosting, joining:
 assert same
 
 # %% [markdown]
-# ## What came out
+# ## The result
 #
 # Both sides have the answer, and a list of what each side learned.
 

@@ -22,7 +22,7 @@ impl<'py> Arguments<'py> {
         Ok(value.filter(|value| !value.is_none()))
     }
 
-    /// A value that Python has a type for.
+    /// The value of an argument, converted from Python.
     pub(crate) fn value<T>(&self, name: &str) -> PyResult<Option<T>>
     where
         T: for<'a> FromPyObject<'a, 'py>,

@@ -1,7 +1,7 @@
-//! Cohorts: read, made up, split, looked at.
+//! Cohorts: reading, synthesis, splitting, and their attributes.
 
 use crate::arguments::Arguments;
-use crate::errors::{bad_argument, raise};
+use crate::errors::{bad_argument, to_exception};
 use crate::tables::{capsule, text_column};
 use crate::{frames, jobs};
 use pyo3::prelude::*;
@@ -67,7 +67,7 @@ impl Cohort {
 
 #[pymethods]
 impl Cohort {
-    /// What the cohort is called.
+    /// The name of the cohort.
     #[getter]
     fn name(&self) -> &str {
         self.raw.name()
@@ -77,13 +77,13 @@ impl Cohort {
         self.decoded.entries.len()
     }
 
-    /// The participants, in the order in which they come.
+    /// The participants, in order of appearance.
     #[getter]
     fn participants(&self) -> Vec<&str> {
         self.distinct(|entry| Some(&entry.participant))
     }
 
-    /// The stimuli, in the order in which they come.
+    /// The stimuli, in order of appearance.
     #[getter]
     fn stimuli(&self) -> Vec<&str> {
         self.distinct(|entry| entry.stimulus.as_deref())
@@ -145,7 +145,7 @@ impl Cohort {
             let file = OutputFile::create_for(Contents::Cohort, &path, &[], force)?;
             file.write(|out| self.write(out))
         };
-        py.detach(save).map_err(|error| raise(py, &error))
+        py.detach(save).map_err(|error| to_exception(py, &error))
     }
 
     /// The content of a cohort file.
@@ -211,7 +211,7 @@ pub(crate) fn read_cohort(
         }
         Cohort::new(raw, None)
     });
-    cohort.map_err(|error| raise(py, &error))
+    cohort.map_err(|error| to_exception(py, &error))
 }
 
 /// The cohort of which this is the content of a file, for other processes.
@@ -226,7 +226,8 @@ pub(crate) fn cohort_from_bytes(
         let raw = veilpath::read_cohort_from(Input::from_bytes(name, content)?)?;
         Cohort::new(raw, summary)
     };
-    py.detach(read).map_err(|error: Error| raise(py, &error))
+    py.detach(read)
+        .map_err(|error: Error| to_exception(py, &error))
 }
 
 /// Splits a cohort at random.
@@ -248,10 +249,10 @@ pub(crate) fn split(
             Cohort::new(part(&names[1], &second)?, None)?,
         ))
     };
-    split().map_err(|error: Error| raise(py, &error))
+    split().map_err(|error: Error| to_exception(py, &error))
 }
 
-/// Makes up participants who look at the same stimuli; or, with `as`, a table of their fixations.
+/// Synthesises participants who look at the same stimuli or, with `as`, a table of their fixations.
 #[pyfunction]
 pub(crate) fn synth_lifelike(
     py: Python<'_>,
@@ -305,7 +306,7 @@ fn write_fixations(
     OutputFile::create_for(Contents::Fixations, path, &[], false)?.write(write)
 }
 
-/// Makes random letters up.
+/// Synthesises random letters.
 #[pyfunction]
 pub(crate) fn synth_random(py: Python<'_>, options: Bound<'_, PyDict>) -> PyResult<Cohort> {
     let arguments = Arguments(options);

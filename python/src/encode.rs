@@ -2,7 +2,7 @@
 
 use crate::arguments::Arguments;
 use crate::cohort::Cohort;
-use crate::errors::{bad_argument, bad_input, raise};
+use crate::errors::{bad_argument, bad_input, to_exception};
 use crate::{frames, hints, jobs};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -85,7 +85,7 @@ pub(crate) fn groups(arguments: &Arguments<'_>, name: &str) -> PyResult<Option<G
     input
         .and_then(Groups::read)
         .map(Some)
-        .map_err(|error| raise(arguments.py(), &error.into()))
+        .map_err(|error| to_exception(arguments.py(), &error.into()))
 }
 
 fn read_options(arguments: &Arguments<'_>) -> PyResult<ReadOptions> {
@@ -153,7 +153,7 @@ fn letter_options(arguments: &Arguments<'_>) -> PyResult<LetterOptions> {
         drop_empty: arguments.or_default("drop_empty")?,
         keep_fixations: arguments.or_default("keep_fixations")?,
         alphabet: arguments.parsed("alphabet")?,
-        given: given(arguments)?,
+        given: given_fields(arguments)?,
     })
 }
 
@@ -168,7 +168,7 @@ fn placing(arguments: &Arguments<'_>) -> PyResult<Placing> {
     }
     if let Some(path) = file {
         let areas = Input::open(&path).and_then(Areas::read);
-        let areas = areas.map_err(|error| raise(py, &error.into()))?;
+        let areas = areas.map_err(|error| to_exception(py, &error.into()))?;
         return Ok(Placing::AoiFile(areas));
     }
     let Some(column) = column else {
@@ -184,7 +184,7 @@ fn placing(arguments: &Arguments<'_>) -> PyResult<Placing> {
 }
 
 /// The arguments about raw gaze that were given: one that has no effect is reported.
-fn given(arguments: &Arguments<'_>) -> PyResult<Vec<EncodeField>> {
+fn given_fields(arguments: &Arguments<'_>) -> PyResult<Vec<EncodeField>> {
     let fields = [
         ("detect", EncodeField::Detect),
         ("velocity", EncodeField::Velocity),

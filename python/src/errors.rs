@@ -39,7 +39,7 @@ fn class(error: &Error) -> &'static str {
 }
 
 /// The exception for an error, with its place in the input as attributes.
-pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
+pub(crate) fn to_exception(py: Python<'_>, error: &Error) -> PyErr {
     let place = ErrorLocation::of(error);
     make(py, class(error), &hints::explain(error), &place)
 }

@@ -1,4 +1,4 @@
-//! Data frames of Python, by the Arrow C data interface, as frames of the façade. Nothing of them is copied.
+//! Data frames of Python as frames of the façade, by the Arrow C data interface, without a copy.
 
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
@@ -302,7 +302,7 @@ impl Cells {
             Cells::Int32(array) => value!(array, |number| Value::Integer(i64::from(number))),
             Cells::Int16(array) => value!(array, |number| Value::Integer(i64::from(number))),
             Cells::Int8(array) => value!(array, |number| Value::Integer(i64::from(number))),
-            Cells::UInt64(array) => value!(array, whole),
+            Cells::UInt64(array) => value!(array, whole_number),
             Cells::UInt32(array) => value!(array, |number| Value::Integer(i64::from(number))),
             Cells::UInt16(array) => value!(array, |number| Value::Integer(i64::from(number))),
             Cells::UInt8(array) => value!(array, |number| Value::Integer(i64::from(number))),
@@ -332,9 +332,9 @@ impl Cells {
     }
 }
 
-/// A number that may be too large for a whole one.
+/// A number that may be too large for a signed integer.
 #[allow(clippy::cast_precision_loss)] // as in a file, which is read as floating-point numbers
-fn whole(number: u64) -> Value<'static> {
+fn whole_number(number: u64) -> Value<'static> {
     match i64::try_from(number) {
         Ok(number) => Value::Integer(number),
         Err(_) => Value::Number(number as f64),

@@ -1,20 +1,20 @@
-//! Long calls: they run on a thread of their own, without the interpreter, while this one looks for Ctrl-C and shows progress.
+//! Long calls: each runs on its own thread, without the interpreter, while this one checks for Ctrl-C and shows progress.
 
-use crate::errors::{raise, warn};
+use crate::errors::{to_exception, warn};
 use crate::hints;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::time::Duration;
 use veilpath::{Error, Event, EventSink, Job, Progress};
 
-/// How often Python gets a turn.
-const TURN: Duration = Duration::from_millis(50);
+/// How often signals and events are handled while a job runs.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// A first turn, for calls that are done at once.
-const FIRST_TURN: Duration = Duration::from_millis(2);
+/// The first interval, for calls that end at once.
+const FIRST_POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// How long an interrupted call waits for its job to end.
-const STOP: Duration = Duration::from_secs(3);
+const STOP_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Runs a job to its end. `progress` is called with what is done and what there is to do; an exception of it, and Ctrl-C, cancel
 /// the job.
@@ -35,17 +35,17 @@ pub(crate) fn finish<T: Send + 'static>(
     on_event: &mut dyn FnMut(&Event),
 ) -> PyResult<T> {
     let mut shown = None;
-    let mut turn = FIRST_TURN;
+    let mut interval = FIRST_POLL_INTERVAL;
     loop {
-        let done = py.detach(|| job.is_done(turn));
-        turn = TURN;
+        let done = py.detach(|| job.is_done(interval));
+        interval = POLL_INTERVAL;
         let took = (|| {
             py.check_signals()?;
-            pass_on(py, job, on_event)?;
+            forward_events(py, job, on_event)?;
             show(job.progress(), &mut shown, progress)
         })();
         if let Err(error) = took {
-            py.detach(|| job.stop(STOP));
+            py.detach(|| job.stop(STOP_TIMEOUT));
             return Err(error);
         }
         if done {
@@ -53,13 +53,13 @@ pub(crate) fn finish<T: Send + 'static>(
         }
     }
     match py.detach(|| job.take()) {
-        Some(result) => result.map_err(|error| raise(py, &error)),
+        Some(result) => result.map_err(|error| to_exception(py, &error)),
         None => Err(PyRuntimeError::new_err("the job ended without a result")),
     }
 }
 
-/// Takes all events that there are.
-pub(crate) fn pass_on<T: Send + 'static>(
+/// Handles all pending events.
+pub(crate) fn forward_events<T: Send + 'static>(
     py: Python<'_>,
     job: &Job<T>,
     on_event: &mut dyn FnMut(&Event),

@@ -2,7 +2,7 @@
 
 use crate::arguments::Arguments;
 use crate::cohort::Cohort;
-use crate::errors::{bad_argument, raise};
+use crate::errors::{bad_argument, to_exception};
 use crate::jobs;
 use crate::result::Result;
 use pyo3::prelude::*;
@@ -87,7 +87,7 @@ pub(crate) fn engine(
         "paillier" => {
             let key = arguments.path("key")?;
             let key = key.map(|path| load_host_key(&path)).transpose();
-            let key = key.map_err(|error| raise(py, &error))?;
+            let key = key.map_err(|error| to_exception(py, &error))?;
             let bits = arguments.value::<u32>("key_bits")?;
             let bits = bits.map(|bits| KeySize::from_str(&bits.to_string()));
             let bits = bits
@@ -102,7 +102,7 @@ pub(crate) fn engine(
             }
             let size = of_key.or(bits).unwrap_or_default();
             let options = PaillierOptions::new(size, false)
-                .map_err(|error| raise(py, &veilpath::Error::from(error)))?
+                .map_err(|error| to_exception(py, &veilpath::Error::from(error)))?
                 .with_hardening(arguments.or_default("hardened")?);
             return Ok((Engine::Paillier(options).into(), key));
         }

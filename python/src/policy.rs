@@ -1,7 +1,7 @@
 //! Identities and policies.
 
 use crate::arguments::Arguments;
-use crate::errors::{bad_argument, bad_input, raise};
+use crate::errors::{bad_argument, bad_input, to_exception};
 use crate::plan::engine;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -19,13 +19,13 @@ pub(crate) fn identity(py: Python<'_>, path: Option<PathBuf>, create: bool) -> P
         };
         Ok(identity.fingerprint().to_string())
     };
-    load().map_err(|error: veilpath::Error| raise(py, &error))
+    load().map_err(|error: veilpath::Error| to_exception(py, &error))
 }
 
 /// Writes a policy to start from.
 #[pyfunction]
 pub(crate) fn write_policy_example(py: Python<'_>, path: PathBuf) -> PyResult<()> {
-    veilpath::write_policy_example(&path).map_err(|error| raise(py, &error))
+    veilpath::write_policy_example(&path).map_err(|error| to_exception(py, &error))
 }
 
 /// Checks a plan, and returns when the policy expires.
@@ -52,14 +52,14 @@ pub(crate) fn check_policy(
         let policy = veilpath::find_policy(path.as_deref(), &state_dir)?;
         Ok((policy, state_dir.policy()))
     };
-    let (policy, usual) = found().map_err(|error: veilpath::Error| raise(py, &error))?;
+    let (policy, usual) = found().map_err(|error: veilpath::Error| to_exception(py, &error))?;
     let Some(policy) = policy else {
         let problem =
             "there is no policy\n  veilpath.write_policy_example(path) writes one to start from";
         return Err(bad_input(py, &usual.display().to_string(), problem));
     };
     veilpath::check_policy(&policy, &peers, engine, metric, reveal, limit)
-        .map_err(|error| raise(py, &error))?;
+        .map_err(|error| to_exception(py, &error))?;
     Ok(policy.expires().to_string())
 }
 

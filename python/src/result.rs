@@ -1,9 +1,9 @@
-//! Results: looked at, saved, reported on, analysed.
+//! Results: their attributes, files, reports and statistics.
 
 use crate::arguments::Arguments;
 use crate::cohort::Cohort;
 use crate::encode::groups;
-use crate::errors::{bad_argument, raise};
+use crate::errors::{bad_argument, to_exception};
 use crate::jobs;
 use crate::tables::{capsule, pairs};
 use pyo3::prelude::*;
@@ -17,7 +17,7 @@ use veilpath::report::{
 use veilpath::stats::{NamedResult, Question, StatsOptions};
 use veilpath::{Contents, Note, Outcome, OutcomeFormat, OutputFile, score_matrix, write_outcome};
 
-/// What came out of a comparison.
+/// The result of a comparison.
 #[pyclass(frozen, module = "veilpath._veilpath")]
 pub(crate) struct Result {
     file: Arc<ResultFile>,
@@ -40,11 +40,9 @@ impl Result {
             crate::errors::bad_input(py, &self.name, problem)
         })
     }
-}
 
-impl Result {
-    /// Refuses a tile, whose figures and statistics would look like those of the plan.
-    fn whole(&self, py: Python<'_>) -> PyResult<&Arc<ResultFile>> {
+    /// The result of a whole plan. A tile is refused, because its figures and statistics could be mistaken for those of the plan.
+    fn whole_plan(&self, py: Python<'_>) -> PyResult<&Arc<ResultFile>> {
         let outcome = self.file.outcome();
         match outcome.and_then(|outcome| outcome.tile.as_ref()) {
             None => Ok(&self.file),
@@ -53,7 +51,7 @@ impl Result {
                     file: self.name.clone(),
                     tile: tile.tile,
                 };
-                Err(raise(py, &error))
+                Err(to_exception(py, &error))
             }
         }
     }
@@ -97,7 +95,7 @@ impl Result {
     ) -> PyResult<(Vec<String>, Vec<String>, Bound<'py, PyByteArray>)> {
         let matrix = py
             .detach(|| score_matrix(&self.file, &self.name, output, &stimuli))
-            .map_err(|error| raise(py, &error))?;
+            .map_err(|error| to_exception(py, &error))?;
         let bytes: Vec<u8> = matrix
             .values
             .iter()
@@ -131,7 +129,7 @@ impl Result {
             let file = OutputFile::create_for(Contents::Results, &path, &[], force)?;
             file.write(|out| write_outcome(outcome, format, out))
         };
-        py.detach(save).map_err(|error| raise(py, &error))
+        py.detach(save).map_err(|error| to_exception(py, &error))
     }
 
     /// Everything, as JSON.
@@ -166,7 +164,7 @@ impl Result {
         };
         let mut html = Vec::new();
         let page = veilpath::report::report(&self.file, None, &options, &());
-        page.map_err(|error| raise(py, &error))?
+        page.map_err(|error| to_exception(py, &error))?
             .write_summary(&mut html)?;
         Ok(String::from_utf8_lossy(&html).into_owned())
     }
@@ -177,7 +175,7 @@ impl Result {
 pub(crate) fn read_result(py: Python<'_>, path: PathBuf) -> PyResult<Result> {
     let file = py.detach(|| veilpath::report::read_result(&path));
     Ok(Result {
-        file: Arc::new(file.map_err(|error| raise(py, &error))?),
+        file: Arc::new(file.map_err(|error| to_exception(py, &error))?),
         name: path
             .file_name()
             .unwrap_or_default()
@@ -190,24 +188,30 @@ pub(crate) fn read_result(py: Python<'_>, path: PathBuf) -> PyResult<Result> {
 #[pyfunction]
 pub(crate) fn result_from_bytes(py: Python<'_>, content: Vec<u8>) -> PyResult<Result> {
     let read = py.detach(|| veilpath::read_outcome("result", content.as_slice()));
-    Ok(Result::from(read.map_err(|error| raise(py, &error))?))
+    Ok(Result::from(
+        read.map_err(|error| to_exception(py, &error))?,
+    ))
 }
 
-/// Puts the results of all tiles of a plan together.
+/// Merges the results of all tiles of a plan.
 #[pyfunction]
 pub(crate) fn merge(py: Python<'_>, tiles: Vec<PyRef<'_, Result>>) -> PyResult<Result> {
     let outcomes = tiles.iter().map(|tile| tile.outcome(py).cloned());
     let outcomes = outcomes.collect::<PyResult<Vec<_>>>()?;
     let merged = py.detach(|| veilpath::merge(outcomes));
     let merged = merged.map_err(|error| veilpath::Error::Merge { file: None, error });
-    Ok(Result::from(merged.map_err(|error| raise(py, &error))?))
+    Ok(Result::from(
+        merged.map_err(|error| to_exception(py, &error))?,
+    ))
 }
 
-/// Puts the result files of all tiles of a plan together.
+/// Merges the result files of all tiles of a plan.
 #[pyfunction]
 pub(crate) fn merge_files(py: Python<'_>, files: Vec<PathBuf>) -> PyResult<Result> {
     let merged = py.detach(|| veilpath::merge_files(&files));
-    Ok(Result::from(merged.map_err(|error| raise(py, &error))?))
+    Ok(Result::from(
+        merged.map_err(|error| to_exception(py, &error))?,
+    ))
 }
 
 /// Makes a page of a result.
@@ -227,7 +231,7 @@ pub(crate) fn report(
         return Err(bad_argument(py, "path", problem));
     }
     let inputs = [cohort, second_cohort].map(|cohort| cohort.map(Cohort::input).transpose());
-    let [first, second] = inputs.map(|input| input.map_err(|error| raise(py, &error)));
+    let [first, second] = inputs.map(|input| input.map_err(|error| to_exception(py, &error)));
     let (first, second) = (first?, second?);
     let stimuli = arguments.texts("stimuli")?;
     let aspect = match arguments.value::<(f64, f64)>("aspect")? {
@@ -255,9 +259,9 @@ pub(crate) fn report(
         names: arguments.value("names")?,
     };
     let force = arguments.or_default("force")?;
-    let file = Arc::clone(result.whole(py)?);
+    let file = Arc::clone(result.whole_plan(py)?);
     jobs::run(py, None, move |events| {
-        // The page says itself that it is private.
+        // The page itself says that it is private.
         let events = |event: veilpath::Event| match event {
             veilpath::Event::Note(Note::PrivatePage) => {}
             event => events.event(event),
@@ -305,7 +309,7 @@ pub(crate) fn stats(
     };
     let files: Vec<(String, Arc<ResultFile>)> = results
         .iter()
-        .map(|result| Ok((result.name.clone(), Arc::clone(result.whole(py)?))))
+        .map(|result| Ok((result.name.clone(), Arc::clone(result.whole_plan(py)?))))
         .collect::<PyResult<_>>()?;
     let outcome = jobs::run(py, progress.as_ref(), move |events| {
         let results: Vec<NamedResult<'_>> = files

@@ -2,7 +2,7 @@
 
 use crate::arguments::Arguments;
 use crate::cohort::Cohort;
-use crate::errors::{bad_argument, raise};
+use crate::errors::{bad_argument, to_exception};
 use crate::jobs;
 use crate::plan::plan_options;
 use crate::policy::fingerprint;
@@ -168,7 +168,9 @@ impl Session {
 impl Session {
     fn take_events(&self, py: Python<'_>) -> PyResult<()> {
         match self.job.try_lock() {
-            Ok(job) => jobs::pass_on(py, &job, &mut |event| guard(&self.state).receive(event)),
+            Ok(job) => {
+                jobs::forward_events(py, &job, &mut |event| guard(&self.state).receive(event))
+            }
             // Another thread waits for the result, and takes the events.
             Err(_) => Ok(()),
         }
@@ -254,7 +256,7 @@ fn session_options(
         options.policy = policy;
         Ok(options)
     });
-    let mut options = prepared.map_err(|error: veilpath::Error| raise(py, &error))?;
+    let mut options = prepared.map_err(|error: veilpath::Error| to_exception(py, &error))?;
     let limit = arguments.value("limit_per_scanpath")?;
     options.limit_per_scanpath = limit.map(ScanpathLimit::Count).unwrap_or_default();
     options.key = key;

@@ -1,7 +1,7 @@
 //! Tiles between two institutions: the coordinator with its gateway, and the workers.
 
 use crate::arguments::Arguments;
-use crate::errors::{bad_argument, raise};
+use crate::errors::{bad_argument, to_exception};
 use crate::jobs;
 use crate::result::Result;
 use crate::session::seconds;
@@ -65,7 +65,7 @@ pub(crate) fn coordinate(
         }
         Ok((identity, state_dir, plan, policy, address, threads))
     };
-    let started = start().map_err(|error: veilpath::Error| raise(py, &error))?;
+    let started = start().map_err(|error: veilpath::Error| to_exception(py, &error))?;
     let (identity, state_dir, plan, policy, address, threads) = started;
     Ok(Coordination {
         identity,
@@ -110,7 +110,7 @@ impl Coordination {
         .and_then(|order| Ok(order.to_bytes()?));
         match order {
             Ok(order) => Ok(PyBytes::new(py, &order)),
-            Err(error) => Err(raise(py, &error)),
+            Err(error) => Err(to_exception(py, &error)),
         }
     }
 

@@ -1,4 +1,4 @@
-"""What several tests need: the command line, test data, cohorts."""
+"""Shared fixtures: the command line, test data, cohorts."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def cli() -> Callable[..., str]:
 
 @pytest.fixture(scope="session")
 def vectors() -> Path:
-    """Scores of other people's programs, where they are."""
+    """Scores of other programs, if the files are present."""
     for folder in ROOT.parents:
         if (found := folder / "shared" / "vectors").is_dir():
             return found

@@ -38,7 +38,7 @@ def counted(home: Path) -> int:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX")
-def test_two_clusters_that_lose_workers(tmp_path: Path) -> None:
+def test_two_clusters_that_lose_workers_finish(tmp_path: Path) -> None:
     cohorts = [vp.synth_random(count=20, length=60, letters=20, seed=seed) for seed in (1, 2)]
     homes = [tmp_path / "clinic", tmp_path / "university"]
     for home, cohort in zip(homes, cohorts, strict=True):

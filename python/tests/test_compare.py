@@ -45,7 +45,7 @@ def halves(cohort: vp.Cohort, tmp_path_factory: pytest.TempPathFactory) -> tuple
 
 
 @pytest.mark.parametrize(("metric", "arguments", "flags"), METRICS)
-def test_all_metrics_give_the_numbers_of_the_command_line(
+def test_every_metric_gives_the_numbers_of_the_command_line(
     metric: Any,
     arguments: dict[str, Any],
     flags: list[str],
@@ -88,7 +88,7 @@ def pairs_of(rows: list[dict[str, str]]) -> tuple[vp.Cohort, vp.Cohort]:
 
 
 @pytest.mark.filterwarnings("ignore::veilpath.VeilpathWarning")
-def test_numbers_are_those_of_other_programs(vectors: Path, tmp_path: Path, cli: Callable[..., str]) -> None:
+def test_numbers_equal_those_of_other_programs(vectors: Path, tmp_path: Path, cli: Callable[..., str]) -> None:
     tables: list[tuple[str, str, dict[str, Any], list[str]]] = [
         ("alignment_7x7.csv", "levenshtein", {"metric": "levenshtein"}, []),
         (
@@ -129,7 +129,7 @@ def test_numbers_are_those_of_other_programs(vectors: Path, tmp_path: Path, cli:
             assert math.isclose(ours, float(row[column]), rel_tol=1e-9, abs_tol=1e-12), (table, column, number)
 
 
-def test_results_go_to_every_kind_of_frame(cohort: vp.Cohort) -> None:
+def test_results_convert_to_every_kind_of_frame(cohort: vp.Cohort) -> None:
     first, second = vp.split(cohort, seed=1)
     result = vp.compare(first, second, metric="crqa")
     tables = result.to_pandas(), result.to_polars(), result.to_arrow()
@@ -160,7 +160,7 @@ def test_a_matrix_has_the_pairs_of_a_stimulus(cohort: vp.Cohort) -> None:
         result.matrix(output="nothing")
 
 
-def test_pairwise_is_what_scikit_learn_wants(cohort: vp.Cohort) -> None:
+def test_a_pairwise_matrix_works_with_scikit_learn(cohort: vp.Cohort) -> None:
     from sklearn.cluster import AgglomerativeClustering
 
     result = vp.pairwise(cohort, metric="dtw")
@@ -205,7 +205,7 @@ def test_results_are_saved_and_read(cohort: vp.Cohort, tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::veilpath.VeilpathWarning")
-def test_wrong_arguments_are_named(cohort: vp.Cohort) -> None:
+def test_wrong_arguments_are_named_in_errors(cohort: vp.Cohort) -> None:
     cases: list[tuple[dict[str, Any], str]] = [
         ({"metric": "scan-match"}, "metric: .*scanmatch"),
         ({"threshold": 3}, "threshold does not apply"),
@@ -229,7 +229,7 @@ def test_wrong_arguments_are_named(cohort: vp.Cohort) -> None:
         vp.compare(letters, letters, metric="multimatch")
 
 
-def test_progress_can_be_followed_and_ends_a_call(cohort: vp.Cohort) -> None:
+def test_progress_is_reported_and_can_cancel_a_call(cohort: vp.Cohort) -> None:
     seen: list[tuple[int, int]] = []
     vp.pairwise(cohort, metric="dtw", progress=lambda done, total: seen.append((done, total)))
     assert seen[-1][0] == seen[-1][1] > 0

@@ -20,7 +20,7 @@ def letters(cohort: vp.Cohort) -> list[tuple[Any, ...]]:
     return cohort.to_polars().rows()
 
 
-def test_frames_of_all_kinds_give_the_cohort_of_the_file(fixations: Path) -> None:
+def test_every_kind_of_frame_gives_the_cohort_of_the_file(fixations: Path) -> None:
     expected = letters(vp.encode(fixations, screen=SCREEN))
     table = pl.read_csv(fixations)
     pandas = pd.read_csv(fixations)
@@ -40,7 +40,7 @@ def test_frames_of_all_kinds_give_the_cohort_of_the_file(fixations: Path) -> Non
         assert letters(vp.encode(frame, screen=SCREEN)) == expected, type(frame)
 
 
-def test_several_files_and_patterns(fixations: Path, tmp_path: Path) -> None:
+def test_several_files_and_patterns_are_read(fixations: Path, tmp_path: Path) -> None:
     table = pl.read_csv(fixations)
     for (participant,), rows in table.group_by("participant", maintain_order=True):
         rows.drop("participant", "group").write_csv(tmp_path / f"{participant}.csv")
@@ -56,7 +56,7 @@ def test_several_files_and_patterns(fixations: Path, tmp_path: Path) -> None:
         vp.encode(tmp_path / "nothing.csv")
 
 
-def test_frames_in_a_list(fixations: Path) -> None:
+def test_a_list_of_frames_is_read(fixations: Path) -> None:
     table = pl.read_csv(fixations)
     parts = [rows for _, rows in table.group_by("participant", maintain_order=True)]
     assert letters(vp.encode(parts, screen=SCREEN)) == letters(vp.encode(table, screen=SCREEN))
@@ -91,7 +91,7 @@ def test_duplicates_are_refused() -> None:
     assert len(vp.read_cohort(pd.DataFrame(rows), allow_repeats=True)) == 3
 
 
-def test_wrong_types_are_refused_by_column() -> None:
+def test_wrong_types_are_refused_with_the_column() -> None:
     cases: list[tuple[str, Any, str]] = [
         ("x", ["10", "20", "thirty"], "this column has texts, but numbers are needed"),
         ("y", pd.to_datetime(["2020-01-01"] * 3), "points in time"),
@@ -128,13 +128,13 @@ def test_mixed_units_are_refused() -> None:
     assert error.value.file == "frame"
 
 
-def test_a_missing_value_is_named_by_row() -> None:
+def test_a_missing_value_is_reported_with_its_row() -> None:
     with pytest.raises(vp.InputError, match="participant is missing") as error:
         vp.encode(frame(participant=["p", None, "q"]), screen=SCREEN)
     assert (error.value.row, error.value.column, error.value.line) == (1, "participant", None)
 
 
-def test_files_are_named_by_line(tmp_path: Path) -> None:
+def test_errors_in_files_name_the_line(tmp_path: Path) -> None:
     path = tmp_path / "f.csv"
     path.write_text("participant,x,y,duration\np,1,2,300\np,one,2,300\n")
     with pytest.raises(vp.InputError, match="not a number") as error:
@@ -143,7 +143,7 @@ def test_files_are_named_by_line(tmp_path: Path) -> None:
     assert error.value.row is None
 
 
-def test_what_is_not_data_is_refused() -> None:
+def test_invalid_sources_and_options_are_refused() -> None:
     with pytest.raises(vp.InputError, match="pass files, data frames"):
         vp.encode(5)
     with pytest.raises(vp.InputError, match="neither a file nor a data frame"):
@@ -156,7 +156,7 @@ def test_what_is_not_data_is_refused() -> None:
         vp.encode(frame(), input_format="eyelink-asc", screen=SCREEN)
 
 
-def test_groups_come_from_a_column_a_dictionary_or_a_frame(fixations: Path) -> None:
+def test_groups_are_read_from_a_column_a_dictionary_or_a_frame(fixations: Path) -> None:
     table = pl.read_csv(fixations)
     groups = dict(table.select("participant", "group").unique().iter_rows())
     plain = table.drop("group")
@@ -183,7 +183,7 @@ def test_raw_gaze_is_reduced_and_fixations_are_detected() -> None:
         vp.encode(gaze, screen=SCREEN, keep_fixations=True)
 
 
-def test_cohorts_go_to_frames_and_back(cohort: vp.Cohort, tmp_path: Path) -> None:
+def test_cohorts_survive_a_round_trip_through_frames(cohort: vp.Cohort, tmp_path: Path) -> None:
     for table in (cohort.to_pandas(), cohort.to_polars(), cohort.to_arrow()):
         again = vp.read_cohort(table)
         assert letters(again) == letters(cohort)
@@ -196,7 +196,7 @@ def test_cohorts_go_to_frames_and_back(cohort: vp.Cohort, tmp_path: Path) -> Non
         vp.read_cohort(Path(__file__).parents[2] / "testdata" / "formats" / "table.csv")
 
 
-def test_a_saved_cohort_declares_what_it_declared(tmp_path: Path) -> None:
+def test_a_saved_cohort_keeps_its_declarations(tmp_path: Path) -> None:
     letters_only = pl.DataFrame({"participant": ["p", "q"], "scanpath": ["ABBA", "CA"]})
     cohort = vp.read_cohort(letters_only)
     for number, one in enumerate((cohort, *vp.split(cohort, seed=1))):

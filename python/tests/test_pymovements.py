@@ -33,7 +33,7 @@ def gaze(origin: str = "upper left") -> pm.Gaze:
 COLUMNS = {"participant": "subject_id", "stimulus": "text_id"}
 
 
-def test_gaze_in_pixels() -> None:
+def test_gaze_in_pixels_is_encoded() -> None:
     recorded = gaze()
     cohort = vp.encode(recorded, columns=COLUMNS)
     assert cohort.participants == ["s1", "s2"]
@@ -45,7 +45,7 @@ def test_gaze_in_pixels() -> None:
     assert cohort.summary["rows_used"] == 2000
 
 
-def test_gaze_in_degrees_and_fixations() -> None:
+def test_gaze_in_degrees_and_fixations_are_encoded() -> None:
     recorded = gaze("center")
     recorded.pix2deg()
     recorded.pos2vel("fivepoint")
@@ -72,7 +72,7 @@ def test_events_need_a_location() -> None:
     assert all(len(scanpath) > 10 for scanpath in of_events.to_polars()["scanpath"])
 
 
-def test_a_gaze_without_places_is_refused() -> None:
+def test_gaze_without_coordinates_is_refused() -> None:
     empty = pm.Gaze(pl.DataFrame({"time": [0, 1], "pupil": [1.0, 2.0]}))
     with pytest.raises(vp.InputError, match="pixel_columns"):
         vp.encode(empty)

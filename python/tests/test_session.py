@@ -35,7 +35,7 @@ def cohorts() -> tuple[vp.Cohort, vp.Cohort]:
     return vp.split(everyone, seed=1)
 
 
-def test_two_institutions_in_one_process(
+def test_two_institutions_compare_in_one_process(
     identities: Sides, cohorts: tuple[vp.Cohort, vp.Cohort], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     fingerprints = [vp.identity(path) for path in identities]
@@ -68,7 +68,7 @@ def test_two_institutions_in_one_process(
 
 
 @pytest.mark.parametrize("python_hosts", [True, False])
-def test_python_and_the_command_line_compare(
+def test_python_and_the_command_line_compare_with_each_other(
     python_hosts: bool,
     identities: Sides,
     cohorts: tuple[vp.Cohort, vp.Cohort],
@@ -108,7 +108,7 @@ def test_python_and_the_command_line_compare(
     assert [answer["p_value"] for answer in again.answers] == [answer["p_value"] for answer in result.answers]
 
 
-def test_plans_that_differ_are_errors_of_the_peer(
+def test_different_plans_are_peer_errors(
     identities: Sides, cohorts: tuple[vp.Cohort, vp.Cohort], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fingerprints = [vp.identity(path) for path in identities]
@@ -122,7 +122,7 @@ def test_plans_that_differ_are_errors_of_the_peer(
             session.result()
 
 
-def test_errors_of_this_side_come_first(identities: Sides, cohorts: tuple[vp.Cohort, vp.Cohort], tmp_path: Path) -> None:
+def test_local_errors_are_raised_early(identities: Sides, cohorts: tuple[vp.Cohort, vp.Cohort], tmp_path: Path) -> None:
     with pytest.raises(vp.InputError, match=r"veilpath\.identity\(\) creates one"):
         vp.host(cohorts[0], listen="127.0.0.1:0", peer=vp.identity(identities[1]), identity=tmp_path / "none.pem")
     own = vp.identity(identities[0])
@@ -199,7 +199,7 @@ def test_ctrl_c_ends_long_calls(call: str, identities: Sides) -> None:
     assert float(rest.split()[1]) < 8
 
 
-def test_policies(identities: Sides, tmp_path: Path) -> None:
+def test_policies_are_written_and_checked(identities: Sides, tmp_path: Path) -> None:
     peer = vp.identity(identities[1])
     path = tmp_path / "policy.toml"
     vp.write_policy_example(path)

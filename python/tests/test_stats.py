@@ -12,7 +12,7 @@ from conftest import read_json
 import veilpath as vp
 
 
-def test_statistics_are_those_of_the_command_line(cohort: vp.Cohort, tmp_path: Path, cli: Callable[..., str]) -> None:
+def test_statistics_equal_those_of_the_command_line(cohort: vp.Cohort, tmp_path: Path, cli: Callable[..., str]) -> None:
     result = vp.pairwise(cohort, metric="scanmatch")
     result.save(tmp_path / "r.json")
     cohort.save(tmp_path / "c.csv")
@@ -24,7 +24,7 @@ def test_statistics_are_those_of_the_command_line(cohort: vp.Cohort, tmp_path: P
     assert "p = " in str(ours) or "p < " in str(ours)
 
 
-def test_groups_of_all_kinds_and_sites(cohort: vp.Cohort) -> None:
+def test_statistics_accept_every_kind_of_groups_and_sites(cohort: vp.Cohort) -> None:
     first, second = vp.split(cohort, seed=1, names=("clinic", "university"))
     between = vp.compare(first, second)
     frame = pl.DataFrame({"participant": list(cohort.groups), "group": list(cohort.groups.values())})
@@ -45,7 +45,7 @@ def test_groups_of_all_kinds_and_sites(cohort: vp.Cohort) -> None:
         vp.stats(between, resamples=0)
 
 
-def test_reports_are_pages(cohort: vp.Cohort, tmp_path: Path, cli: Callable[..., str]) -> None:
+def test_reports_are_html_pages(cohort: vp.Cohort, tmp_path: Path, cli: Callable[..., str]) -> None:
     result = vp.pairwise(cohort, metric="scanmatch")
     result.save(tmp_path / "result.json")
     cli("report", tmp_path / "result.json", "-o", tmp_path / "theirs.html", "-q")
@@ -62,7 +62,7 @@ def test_reports_are_pages(cohort: vp.Cohort, tmp_path: Path, cli: Callable[...,
         vp.report(result, tmp_path / "r.html", stimuli=["nothing"])
 
 
-def test_broken_result_files_are_named_by_line(tmp_path: Path) -> None:
+def test_errors_in_result_files_name_the_line(tmp_path: Path) -> None:
     path = tmp_path / "r.csv"
     path.write_text("a,b,stimulus,score,similarity\np,q,s,1,0.5\np,q,s,much,0.5\n")
     with pytest.raises(vp.InputError) as error:
@@ -70,7 +70,7 @@ def test_broken_result_files_are_named_by_line(tmp_path: Path) -> None:
     assert (error.value.file, error.value.line) == (str(path), 3)
 
 
-def test_the_tree_of_exceptions() -> None:
+def test_exceptions_share_a_base_class() -> None:
     for kind in (
         vp.InputError,
         vp.PlanError,

@@ -53,7 +53,7 @@ def same(merged: vp.Result, whole: vp.Result) -> bool:
 
 
 @pytest.mark.parametrize("engine", ["plain", "garbled"])
-def test_merged_tiles_are_one_run(engine: str, cohorts: tuple[vp.Cohort, vp.Cohort], tmp_path: Path) -> None:
+def test_merged_tiles_equal_one_run(engine: str, cohorts: tuple[vp.Cohort, vp.Cohort], tmp_path: Path) -> None:
     options = {"metric": "levenshtein", "engine": engine}
     whole = vp.compare(*cohorts, **options)  # type: ignore[arg-type]
     tiles = [vp.compare(*cohorts, tile=f"{tile}/{TILES}", **options) for tile in range(1, TILES + 1)]  # type: ignore[arg-type]
@@ -85,20 +85,20 @@ def test_cohorts_and_results_can_be_pickled(cohort: vp.Cohort, cohorts: tuple[vp
     assert same(pickle.loads(pickle.dumps(result)), result)
 
 
-def test_a_cluster_computes_the_same(client: Client, cohorts: tuple[vp.Cohort, vp.Cohort]) -> None:
+def test_a_cluster_gives_the_results_of_one_run(client: Client, cohorts: tuple[vp.Cohort, vp.Cohort]) -> None:
     whole = vp.compare(*cohorts, metric="scanmatch")
     assert same(vp.dask.compare(*cohorts, client=client, metric="scanmatch"), whole)
     assert same(vp.dask.compare(*cohorts, client=client, metric="scanmatch", tiles=1), whole)
 
 
-def test_a_cluster_writes_files(client: Client, cohorts: tuple[vp.Cohort, vp.Cohort], tmp_path: Path) -> None:
+def test_a_cluster_writes_result_files(client: Client, cohorts: tuple[vp.Cohort, vp.Cohort], tmp_path: Path) -> None:
     whole = vp.compare(*cohorts)
     files = vp.dask.compare_to_files(*cohorts, tmp_path, client=client, tiles=3)
     assert [file.name for file in files] == [f"tile-0000{tile}-of-3.json" for tile in (1, 2, 3)]
     assert same(vp.merge(files), whole)
 
 
-def test_errors_of_workers_are_those_of_one_run(client: Client, cohorts: tuple[vp.Cohort, vp.Cohort]) -> None:
+def test_worker_errors_equal_those_of_one_run(client: Client, cohorts: tuple[vp.Cohort, vp.Cohort]) -> None:
     with pytest.raises(vp.PlanError, match="groups"):
         vp.dask.compare(*cohorts, client=client, tiles=2, retries=0, reveal="groups")
     with pytest.raises(vp.PlanError, match="tiles: "):
@@ -109,7 +109,7 @@ def test_errors_of_workers_are_those_of_one_run(client: Client, cohorts: tuple[v
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX")
 @pytest.mark.parametrize("kills", [1, pytest.param(6, marks=pytest.mark.full)])
-def test_workers_that_die_change_nothing(
+def test_killed_workers_do_not_change_the_result(
     kills: int, cluster: LocalCluster, client: Client, large: tuple[vp.Cohort, vp.Cohort]
 ) -> None:
     whole = vp.compare(*large, metric="needleman-wunsch", progress=False)

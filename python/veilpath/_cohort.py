@@ -43,17 +43,17 @@ class Cohort(Table):
 
     @property
     def name(self) -> str:
-        """What the cohort is called in results and messages: the file, or the argument ``name``."""
+        """The name of the cohort in results and messages: the file, or the argument ``name``."""
         return self._inner.name
 
     @property
     def participants(self) -> list[str]:
-        """The participants, in the order in which they come."""
+        """The participants, in order of appearance."""
         return self._inner.participants
 
     @property
     def stimuli(self) -> list[str]:
-        """The stimuli, in the order in which they come."""
+        """The stimuli, in order of appearance."""
         return self._inner.stimuli
 
     @property

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from veilpath import _veilpath
 from veilpath._cohort import Cohort, _given
-from veilpath._progress import shown
+from veilpath._progress import progress_callback
 from veilpath._result import Result
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def compare(
     :mod:`veilpath.dask` computes them on a cluster.
     """
     options = _given({name: value for name, value in locals().items() if name not in _NOT_OPTIONS}) | dict(settings)
-    with shown(progress, str(metric), "cells") as bar:
+    with progress_callback(progress, str(metric), "cells") as bar:
         return Result(_veilpath.compare(first._inner, second._inner, options, bar))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from veilpath import _pymovements, _veilpath
 from veilpath._cohort import Cohort, _given
 from veilpath._errors import InputError
-from veilpath._progress import shown
+from veilpath._progress import progress_callback
 
 if TYPE_CHECKING:
     from veilpath._types import ArrowStream, Grid, Notation, Path, Progress
@@ -83,7 +83,7 @@ def encode(
     if columns is not None:
         options["columns"] = {**options.get("columns", {}), **columns}
     options.setdefault("name", _name(found))
-    with shown(progress, "encode", "B") as bar:
+    with progress_callback(progress, "encode", "B") as bar:
         return Cohort(_veilpath.encode(found, options, bar))
 
 
@@ -94,7 +94,7 @@ def formats() -> dict[str, str]:
 
 def _sources(sources: object, options: dict[str, Any]) -> list[object]:
     """Paths, and pairs of a name and a frame."""
-    is_frame = hasattr(sources, "__arrow_c_stream__") or _pymovements.is_ours(sources)
+    is_frame = hasattr(sources, "__arrow_c_stream__") or _pymovements.is_pymovements(sources)
     if is_frame or isinstance(sources, str | os.PathLike):
         sources = [sources]
     elif not isinstance(sources, Iterable):
@@ -106,7 +106,7 @@ def _sources(sources: object, options: dict[str, Any]) -> list[object]:
     for number, source in enumerate(sources):
         if isinstance(source, str | os.PathLike):
             found.extend(_files(os.fspath(source)))
-        elif _pymovements.is_ours(source):
+        elif _pymovements.is_pymovements(source):
             found.append((f"frame {number}", _pymovements.frame(source, options)))
         else:
             found.append((f"frame {number}", source))
@@ -126,7 +126,7 @@ def _files(path: str) -> list[str]:
 
 
 def _name(sources: list[object]) -> str:
-    """What the cohort is called: after its file, if it has one."""
+    """The name of the cohort: that of its file, if it has one."""
     match sources:
         case [str(path)]:
             return os.path.splitext(os.path.basename(path))[0]

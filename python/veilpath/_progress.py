@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from veilpath._types import Progress
 
-_PATIENCE = 1.0
-"""Seconds before a bar appears that nobody asked for."""
+_BAR_DELAY = 1.0
+"""Seconds before a bar appears that was not requested."""
 
 
 @contextmanager
-def shown(progress: Progress, description: str, unit: str) -> Iterator[Callable[[int, int], object] | None]:
-    """Yields what is called with the work that is done and the work there is to do."""
+def progress_callback(progress: Progress, description: str, unit: str) -> Iterator[Callable[[int, int], object] | None]:
+    """Yields a callback that takes the work done and the total."""
     if progress is False or (progress is None and find_spec("tqdm") is None):
         yield None
     elif callable(progress):
         yield progress
     else:
-        bar = _Bar(description, unit, 0.0 if progress else _PATIENCE)
+        bar = _Bar(description, unit, 0.0 if progress else _BAR_DELAY)
         try:
             yield bar
         finally:
@@ -31,9 +31,9 @@ def shown(progress: Progress, description: str, unit: str) -> Iterator[Callable[
 
 
 class _Bar:
-    def __init__(self, description: str, unit: str, patience: float) -> None:
+    def __init__(self, description: str, unit: str, delay: float) -> None:
         self._options = {"desc": description, "unit": unit, "unit_scale": True, "leave": False}
-        self._start = time.monotonic() + patience
+        self._start = time.monotonic() + delay
         self._bar: Any = None
 
     def __call__(self, done: int, total: int) -> None:

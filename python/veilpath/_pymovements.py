@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from veilpath._types import ArrowStream
 
 
-def is_ours(source: object) -> bool:
+def is_pymovements(source: object) -> bool:
     """Whether this is an object of pymovements; without importing it."""
     module = sys.modules.get("pymovements")
     return module is not None and isinstance(source, module.Gaze | module.Events)
 
 
 def frame(source: Any, options: dict[str, Any]) -> ArrowStream:
-    """The frame of an object. What it says of itself goes into the options, where the user does not say it."""
+    """The frame of an object. Its metadata becomes options, unless the user gives them."""
     is_gaze = hasattr(source, "samples")
     columns = dict(options.get("columns", {}))
     if is_gaze and options.get("rows") == "fixations":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from veilpath import _veilpath
 from veilpath._cohort import Cohort, _given
 from veilpath._errors import PlanError
-from veilpath._progress import shown
+from veilpath._progress import progress_callback
 from veilpath._table import Table
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Result(Table):
-    """What came out of a comparison: the numbers of all pairs, or answers about groups, and how they were computed.
+    """The result of a comparison: the numbers of all pairs, or answers about groups, and how they were computed.
 
     ``len`` is the number of pairs with results. In a notebook it shows the summary of the report.
     """
@@ -187,7 +187,7 @@ def stats(
             "second_groups": dict(second_groups) if isinstance(second_groups, Mapping) else second_groups,
         }
     )
-    with shown(progress, "stats", "steps") as bar:
+    with progress_callback(progress, "stats", "steps") as bar:
         return Result(_veilpath.stats([result._inner for result in results], options, bar))
 
 

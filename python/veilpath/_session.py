@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self, Unpack
 from veilpath import _veilpath
 from veilpath._cohort import Cohort
 from veilpath._errors import PlanError, VeilpathError
-from veilpath._progress import shown
+from veilpath._progress import progress_callback
 from veilpath._result import Result
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Session:
 
     def result(self, *, progress: Progress = None) -> Result:
         """Waits for the end, and gives the result. Ctrl-C cancels the session."""
-        with shown(progress, "session", "cells") as bar:
+        with progress_callback(progress, "session", "cells") as bar:
             result = self._inner.result(bar)
         if result is None:
             raise VeilpathError("the session ended without a result")

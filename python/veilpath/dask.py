@@ -118,10 +118,10 @@ def host(
     with a free port. Each tile has a key that is valid for ``hours``, within which all of them must be computed. A tile that
     fails is tried ``retries`` times more; lost workers and connections do not count. ``engine`` is garbled by default.
     """
-    session = _session.host(cohort, peer=peer, listen=listen, **_agreed(options, tiles))
+    session = _session.host(cohort, peer=peer, listen=listen, **_agreement_arguments(options, tiles))
     # The system may have chosen the port.
     address = session.address
-    return _private(session, address, address, client, coordinator, retries, hours, options)
+    return _compare_privately(session, address, address, client, coordinator, retries, hours, options)
 
 
 def join(
@@ -141,18 +141,18 @@ def join(
     ``address`` is what the other side listens on, which the workers must reach, too. The other arguments are those of
     :func:`host`.
     """
-    session = _session.join(cohort, address, peer=peer, **_agreed(options, tiles))
-    return _private(session, address, None, client, coordinator, retries, hours, options)
+    session = _session.join(cohort, address, peer=peer, **_agreement_arguments(options, tiles))
+    return _compare_privately(session, address, None, client, coordinator, retries, hours, options)
 
 
-def _agreed(options: SessionArguments, tiles: int) -> Any:
+def _agreement_arguments(options: SessionArguments, tiles: int) -> Any:
     """The arguments of the session that agrees on the plan."""
     if "tile" in options:
         raise PlanError("tile is for one call of veilpath.host or veilpath.join, and not for all tiles of a cluster")
     return {"engine": "garbled", **options, "tiles": tiles}
 
 
-def _private(
+def _compare_privately(
     session: _session.Session,
     meeting: str,
     gateway: str | None,
@@ -236,7 +236,7 @@ def _run(
     if count < 1:
         raise PlanError(f"tiles: expected a number from 1, not {count}")
     # As a task, and not scattered: Dask makes it again where its worker is lost.
-    both = client.submit(_both, *cohorts, pure=False)
+    both = client.submit(_cohort_pair, *cohorts, pure=False)
     parts = [
         client.submit(task, both, f"{tile}/{count}", options, pure=False, retries=retries, priority=-tile)
         for tile in range(1, count + 1)
@@ -256,7 +256,7 @@ def _client(client: Client | None) -> Client:
     return get_client()
 
 
-def _both(first: Cohort, second: Cohort) -> tuple[Cohort, Cohort]:
+def _cohort_pair(first: Cohort, second: Cohort) -> tuple[Cohort, Cohort]:
     return first, second
 
 

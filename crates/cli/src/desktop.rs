@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_launcher_is_a_desktop() {
+    fn a_launcher_counts_as_a_desktop() {
         for launcher in ["GIO_LAUNCHED_DESKTOP_FILE", "XDG_ACTIVATION_TOKEN"] {
             assert!(desktop(false, &["DISPLAY", launcher]));
             assert!(desktop(false, &["WAYLAND_DISPLAY", launcher]));
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn terminals_services_cron_and_ssh_are_not() {
+    fn terminals_services_cron_and_ssh_do_not_count_as_a_desktop() {
         let launcher = "GIO_LAUNCHED_DESKTOP_FILE";
         assert!(!desktop(true, &["DISPLAY", launcher]), "a terminal");
         assert!(!desktop(false, &[]), "cron");

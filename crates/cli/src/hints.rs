@@ -415,7 +415,7 @@ mod tests {
     use veilpath::{NetworkError, SessionError};
 
     #[test]
-    fn an_interruption_says_whether_pairs_count_again() {
+    fn the_interruption_message_says_whether_pairs_count_again() {
         let text = |counts_again| {
             let error = SessionError::from(NetworkError::LeftQueue);
             explain(&Error::Interrupted {

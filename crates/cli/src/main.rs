@@ -29,11 +29,11 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     if desktop::is_desktop_launch() {
-        return ended(commands::ui::run(&UiArgs::default()));
+        return exit_code(commands::ui::run(&UiArgs::default()));
     }
     let cli = Cli::parse();
     messages::set_verbosity(cli.verbosity);
-    ended(match cli.command {
+    exit_code(match cli.command {
         Command::Encode(args) => commands::encode::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
         Command::Report(args) => commands::report::run(&args),
@@ -63,7 +63,7 @@ fn main() -> ExitCode {
     })
 }
 
-fn ended(result: Result<(), Failure>) -> ExitCode {
+fn exit_code(result: Result<(), Failure>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         // The reader of our output has seen enough (`veilpath … | head`).

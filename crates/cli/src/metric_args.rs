@@ -233,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn metrics_have_the_names_of_the_library() {
+    fn metric_names_match_the_library() {
         for name in MetricName::value_variants() {
             let value = name.to_possible_value();
             let text = value.as_ref().map(|value| value.get_name());

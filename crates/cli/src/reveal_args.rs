@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_say_which_numbers_are_possible() {
+    fn errors_list_the_possible_numbers() {
         for (text, expected) in [
             ("nearest", "nearest:5"),
             ("nearest:0,rate", "from 1 to"),

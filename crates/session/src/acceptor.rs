@@ -32,16 +32,16 @@ use std::time::{Duration, Instant};
 /// Handshakes that may be pending at the same time.
 pub(crate) const MAX_HANDSHAKES: usize = 64;
 
-/// Connections that are accepted in one go.
+/// Connections accepted per poll.
 const MAX_ACCEPTS_PER_POLL: usize = 256;
 
-/// Rejected connections that are reported one by one; the others are counted.
+/// Rejected connections beyond this rate are counted instead of reported one by one.
 const REPORT_RATE: Rate = Rate::new(1, 20);
 
-/// How often the count is reported.
+/// How often that count is reported.
 const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Enough for a handshake.
+/// The stack of a handshake thread.
 const HANDSHAKE_STACK: usize = 1 << 20;
 
 /// The result of an incoming connection.
@@ -49,7 +49,7 @@ const HANDSHAKE_STACK: usize = 1 << 20;
 pub enum Incoming {
     /// An expected peer, with a channel to it.
     Peer(Fingerprint, Box<SecureChannel>),
-    /// A connection that was rejected, and why; or how many more were.
+    /// A rejected connection with the reason, or the number of further ones.
     Rejected(SessionError),
 }
 
@@ -59,7 +59,7 @@ pub struct Acceptor {
     listener: Listener,
     identity: Identity,
     expected: Arc<[Fingerprint]>,
-    /// What workers present, where these connect and not institutions.
+    /// What workers must present, if workers connect instead of institutions.
     gate: Option<WorkerGate>,
     timeouts: Timeouts,
     throttle: Throttle,
@@ -69,7 +69,7 @@ pub struct Acceptor {
     results: Receiver<HandshakeResult>,
     poll_interval: Duration,
     reports: Bucket,
-    /// Rejected connections that were not reported, and since when they are counted.
+    /// The number of unreported rejections, and the start of the count.
     unreported: (u64, Instant),
 }
 
@@ -134,7 +134,7 @@ impl Acceptor {
         &self.timeouts
     }
 
-    /// The next result until then.
+    /// The next result, if there is one before the deadline.
     pub fn next(&mut self, until: Instant) -> Option<Incoming> {
         loop {
             self.accept_pending();
@@ -175,7 +175,7 @@ impl Acceptor {
         }
     }
 
-    /// Starts a handshake on its own thread; `false` where the system has no resources for it.
+    /// Starts a handshake on its own thread; `false` if the system has no resources for one.
     fn start_handshake(&mut self, socket: TcpStream, from: Origin) -> bool {
         if self.pending.len() >= MAX_HANDSHAKES {
             self.evict_oldest();

@@ -55,7 +55,7 @@ const AUTO: &str = EngineChoice::AUTO;
 /// The prefix of the fields of an engine with settings; the engine's name follows.
 const ENGINE_SETTINGS: &str = "engine.";
 
-/// What one side knows about the alphabet of its cohort before it has met the other.
+/// What one side knows about the alphabet of its cohort before it connects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AlphabetInfo {
     /// The alphabet that the user asked for.
@@ -216,7 +216,7 @@ impl Terms {
         // Different metrics have different parameters: the name of the metric is enough.
         let same_metric = self.fields.get(METRIC) == theirs.fields.get(METRIC);
         let both = |name: &str| self.fields.contains_key(name) && theirs.fields.contains_key(name);
-        // The same holds for engines, whose names are a field or the prefix of their settings.
+        // Likewise for engines, whose names are a field or the prefix of their settings.
         let engines = (self.engine(), theirs.engine());
         let compatible = engines.0 == engines.1 || self.common_engine(theirs).is_some();
         let engine = (!compatible).then(|| Difference {
@@ -312,7 +312,7 @@ impl Terms {
     }
 }
 
-/// The leaves of a value, each with the path of its names.
+/// The leaves of a value, each with its path.
 fn flatten(path: &str, value: &Value, fields: &mut BTreeMap<String, String>) {
     let below = |name: &str| {
         let name = name.replace('_', "-");

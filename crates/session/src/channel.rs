@@ -31,7 +31,7 @@ use veilpath_protocol::CancelToken;
 /// Received bytes that may wait in the queue.
 const MAX_QUEUED_BYTES: usize = 4 << 20;
 
-/// Small buffers are merged up to this size: each takes memory of its own.
+/// Small buffers are merged up to this size, because each has its own allocation.
 const MERGED_BYTES: usize = 64 << 10;
 
 const _: () = assert!(MAX_QUEUED_BYTES >= UNREAD_BYTES);
@@ -57,7 +57,7 @@ pub struct SecureChannel {
     write_failure: Arc<OnceLock<ChannelError>>,
     writer: Option<JoinHandle<()>>,
     threads: Vec<JoinHandle<()>>,
-    /// What the other side has presented, if it is a worker.
+    /// The certificate of the other side, if it is a worker.
     certificate: Option<WorkerCertificate>,
 }
 
@@ -115,9 +115,9 @@ impl SecureChannel {
         })
     }
 
-    /// Ends the connection soon after this token is cancelled. The first token counts.
-    pub fn end_with(&self, token: CancelToken) {
-        self.connection.end_with(token);
+    /// Ends the connection soon after this token is cancelled. Only the first token is used.
+    pub fn cancel_with(&self, token: CancelToken) {
+        self.connection.cancel_with(token);
     }
 
     /// A handle that monitors the connection from another thread.
@@ -131,12 +131,12 @@ impl SecureChannel {
         Ok(ChannelStop(monitor))
     }
 
-    /// The other side is a worker with this certificate.
+    /// Sets the certificate of a worker on the other side.
     pub(crate) fn set_certificate(&mut self, certificate: WorkerCertificate) {
         self.certificate = Some(certificate);
     }
 
-    /// The certificate of the worker at the other side, which has been checked when it connected.
+    /// The certificate of the worker on the other side, which was checked when it connected.
     pub(crate) fn certificate(&self) -> Option<&WorkerCertificate> {
         self.certificate.as_ref()
     }
@@ -230,7 +230,7 @@ fn write_all(
             connection.write(Kind::Data, data)?;
         }
         buffer.clear();
-        // The owner may be gone.
+        // The channel may have been dropped.
         let _ = done.send(buffer);
     }
     Ok(())

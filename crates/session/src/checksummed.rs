@@ -23,8 +23,8 @@ use veilpath_channel::{Channel, ChannelError, copying};
 /// The largest content of one packet: an announced length reserves no more.
 const MAX_PACKET: usize = 256 << 10;
 
-/// Pieces of at least this length become packets of their own, without a copy.
-const DIRECT: usize = 8 << 10;
+/// Data of at least this length becomes a packet of its own, without a copy.
+const MIN_DIRECT_BYTES: usize = 8 << 10;
 
 /// Bytes before the content.
 const HEADER: usize = 12;
@@ -40,13 +40,13 @@ pub struct ChecksummedChannel<C> {
     read: usize,
     /// After a corrupted packet nothing that follows can be trusted.
     failed: bool,
-    /// Everything that was sent, for tests that look at it.
+    /// Everything that was sent, for tests.
     #[cfg(test)]
     pub(crate) record: Option<std::sync::Arc<std::sync::Mutex<Vec<u8>>>>,
-    /// What a side that cheats changes in what it sends, for tests of the other side.
+    /// How a cheating side corrupts what it sends, for tests.
     #[cfg(test)]
-    pub(crate) flips: Option<Flips>,
-    /// After how many more bytes it hangs up.
+    pub(crate) flips: Option<BitFlips>,
+    /// Hangs up after this many more bytes, for tests.
     #[cfg(test)]
     pub(crate) left: Option<usize>,
 }
@@ -54,14 +54,14 @@ pub struct ChecksummedChannel<C> {
 /// Flips bits of some of the bytes that are sent, counted from when this is set.
 #[cfg(test)]
 #[derive(Clone, Debug)]
-pub(crate) struct Flips {
+pub(crate) struct BitFlips {
     pub(crate) sent: usize,
     pub(crate) bytes: std::ops::Range<usize>,
     pub(crate) mask: u8,
 }
 
 #[cfg(test)]
-impl Flips {
+impl BitFlips {
     fn apply(&mut self, bytes: &[u8]) -> Vec<u8> {
         let places = self.sent..;
         self.sent += bytes.len();
@@ -163,9 +163,9 @@ impl<C: Channel> Channel for ChecksummedChannel<C> {
         let flipped = self.flips.as_mut().map(|flips| flips.apply(bytes));
         #[cfg(test)]
         let bytes = flipped.as_deref().unwrap_or(bytes);
-        if bytes.len() < DIRECT {
+        if bytes.len() < MIN_DIRECT_BYTES {
             self.unsent.extend_from_slice(bytes);
-            if self.unsent.len() >= DIRECT {
+            if self.unsent.len() >= MIN_DIRECT_BYTES {
                 self.send_buffered()?;
             }
             return Ok(());

@@ -83,7 +83,7 @@ impl Listener {
     }
 
     /// Waits for one peer, and stops listening once it has connected. Connections without a key, or with another one, are
-    /// rejected and reported, and the wait goes on. If the peer does not come, a wrong key is the likely reason and becomes the
+    /// rejected and reported, and the wait continues. If the peer does not connect, a wrong key is the likely reason and becomes the
     /// error.
     pub fn accept(
         self,
@@ -95,7 +95,7 @@ impl Listener {
         self.accept_unless(&|| false, identity, peer, timeouts, on_rejected)
     }
 
-    /// The same, unless `is_stopped` says so in the meantime.
+    /// Like [`Listener::accept`], but gives up once `is_stopped` returns true.
     pub fn accept_unless(
         self,
         is_stopped: &dyn Fn() -> bool,
@@ -163,7 +163,7 @@ pub fn join(
     join_unless(&|| false, address, identity, peer, timeouts)
 }
 
-/// The same, unless `is_stopped` says so between two attempts.
+/// Like [`join`], but gives up once `is_stopped` returns true.
 pub fn join_unless(
     is_stopped: &dyn Fn() -> bool,
     address: &str,
@@ -171,8 +171,8 @@ pub fn join_unless(
     peer: Fingerprint,
     timeouts: &Timeouts,
 ) -> Result<SecureChannel, SessionError> {
-    let shake = |socket| join_on(socket, identity, peer, timeouts);
-    connect_until(is_stopped, address, timeouts, &shake)
+    let handshake = |socket| join_on(socket, identity, peer, timeouts);
+    connect_until(is_stopped, address, timeouts, &handshake)
 }
 
 /// Connects to the host with a worker key.
@@ -183,12 +183,12 @@ pub(crate) fn join_with_worker_key(
     gate: &WorkerGate,
     timeouts: &Timeouts,
 ) -> Result<SecureChannel, SessionError> {
-    let shake = |socket| shake_hands(socket, Role::Join, key, gate, timeouts);
-    connect_until(is_stopped, address, timeouts, &shake)
+    let handshake = |socket| worker_handshake(socket, Role::Join, key, gate, timeouts);
+    connect_until(is_stopped, address, timeouts, &handshake)
 }
 
 /// The handshake of a worker on a connected socket.
-pub(crate) fn shake_hands(
+pub(crate) fn worker_handshake(
     socket: TcpStream,
     role: Role,
     key: &Identity,
@@ -205,12 +205,12 @@ pub(crate) fn shake_hands(
     Ok(channel)
 }
 
-/// Connects and shakes hands, and tries again until it works or the connect timeout has passed.
+/// Connects and runs the handshake; retries until both succeed or the connect timeout has passed.
 pub(crate) fn connect_until<T>(
     is_stopped: &dyn Fn() -> bool,
     address: &str,
     timeouts: &Timeouts,
-    shake: &dyn Fn(TcpStream) -> Result<T, SessionError>,
+    handshake: &dyn Fn(TcpStream) -> Result<T, SessionError>,
 ) -> Result<T, SessionError> {
     let deadline = deadline(timeouts.connect);
     loop {
@@ -218,7 +218,7 @@ pub(crate) fn connect_until<T>(
             return Err(NetworkError::Stopped.into());
         }
         let (error, pause) = match connect_tcp(address, deadline) {
-            Ok(socket) => match shake(socket) {
+            Ok(socket) => match handshake(socket) {
                 Err(error @ SessionError::Network(NetworkError::Coordinator(_))) => {
                     (error, CONNECT_RETRY_DELAY)
                 }
@@ -316,7 +316,7 @@ pub(crate) fn secure(
             Err(error) => return Err(failed(error).into()),
         }
         if let Err(error) = tls.process_new_packets() {
-            // The alert says why; whether it arrives does not matter to this side.
+            // The alert tells the peer why; it need not arrive.
             let _ = tls.write_tls(&mut socket);
             drain(&mut socket);
             return Err(pinned.explain(&error));

@@ -65,7 +65,7 @@ pub(crate) struct SharedConnection {
     /// What ends the connection early.
     cancel: OnceLock<CancelToken>,
     cause: Mutex<Option<SessionError>>,
-    /// Dropping it ends the keep-alives.
+    /// Dropping this sender ends the keep-alives.
     keep_alive: Mutex<Option<Sender<Duration>>>,
 }
 
@@ -99,7 +99,7 @@ impl SharedConnection {
         }
     }
 
-    /// The key that the other side has authenticated with.
+    /// The authenticated key of the other side.
     pub(crate) fn peer_key(&self) -> Option<PublicKey> {
         let tls = guard(&self.tls);
         PublicKey::from_spki(tls.peer_certificates()?.first()?)
@@ -161,7 +161,7 @@ impl SharedConnection {
         self.idle_for() > self.idle
     }
 
-    fn since(&self, moment: &AtomicU64) -> u64 {
+    fn millis_since(&self, moment: &AtomicU64) -> u64 {
         self.now().saturating_sub(moment.load(Ordering::Relaxed))
     }
 
@@ -170,9 +170,9 @@ impl SharedConnection {
     fn note_bytes(&self) -> bool {
         let idle = millis(self.idle);
         // After a longer gap this machine was suspended, or it would have timed out: what arrived before does not count.
-        let suspended = self.since(&self.last_bytes) > idle;
+        let suspended = self.millis_since(&self.last_bytes) > idle;
         let incomplete =
-            self.since(&self.last_plaintext) > idle.saturating_mul(MAX_RECORD_TIMEOUTS);
+            self.millis_since(&self.last_plaintext) > idle.saturating_mul(MAX_RECORD_TIMEOUTS);
         self.note_received(suspended);
         suspended || !incomplete
     }
@@ -276,7 +276,7 @@ impl SharedConnection {
         }
     }
 
-    /// Passes on everything that arrives, and finally why nothing more will.
+    /// Forwards everything that arrives, and finally the reason why nothing more will.
     pub(crate) fn read_all(
         &self,
         socket: TcpStream,
@@ -287,7 +287,7 @@ impl SharedConnection {
             Err(error) => error,
         };
         self.closed.store(true, Ordering::Relaxed);
-        // The owner may be gone.
+        // The channel may have been dropped.
         let _ = owner.send(Err(error), 0);
     }
 
@@ -302,7 +302,7 @@ impl SharedConnection {
         let mut count = 0;
         loop {
             let mut data = Vec::new();
-            let ended = self.decrypt(&buffer[..count], &mut parser, &mut data);
+            let closed = self.decrypt(&buffer[..count], &mut parser, &mut data);
             if !data.is_empty() {
                 self.reader_blocked.store(true, Ordering::Relaxed);
                 let bytes = data.len();
@@ -313,7 +313,7 @@ impl SharedConnection {
                     return Ok(());
                 }
             }
-            if ended? {
+            if closed? {
                 return Ok(());
             }
             count = loop {
@@ -369,7 +369,7 @@ impl SharedConnection {
                 state
             };
             let state = state.map_err(|error| {
-                // Sends the alert that says why before this side closes.
+                // Sends the alert before this side closes.
                 let _ = self.encrypt_and_send(|_| Ok(()));
                 self.fail(self.pinned.explain(&error))
             })?;

@@ -1,6 +1,6 @@
 //! The messages before and after the work: a tag, a length, and JSON.
 //!
-//! They are few and small, so a form that people can read in a trace costs nothing. A length is checked against the limit of
+//! They are few and small, so a human-readable form costs nothing. A length is checked against the limit of
 //! its tag before memory is reserved. Instead of any of them a side may decline, with a reason; before its terms a host may
 //! ask the peer to wait.
 //!

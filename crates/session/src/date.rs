@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Now, by the clock of this machine, which may be wrong: only records, policies and worker keys ask for it.
+/// The wall clock, which may be wrong: only records, policies and worker keys use it.
 pub fn now() -> SystemTime {
     SystemTime::now()
 }

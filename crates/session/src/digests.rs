@@ -10,7 +10,7 @@ use ring::rand::{SecureRandom, SystemRandom};
 use veilpath_metrics::Cohort;
 use veilpath_protocol::{Role, Spec, Tile};
 
-/// The id of one side's journal: the two sides of an agreement have different ones, also for the same user, and so have its tiles.
+/// The id of one side's journal. It differs between the two sides of an agreement, even for the same user, and between tiles.
 pub(crate) fn journal_id(agreement: &[u8; 32], role: Role, tile: Option<Tile>) -> [u8; 32] {
     let mut context = Context::new(&SHA256);
     context.update(agreement);
@@ -63,7 +63,7 @@ fn update_with(context: &mut Context, cohort: &Cohort, with_groups: bool) {
 
 #[cfg(test)]
 thread_local! {
-    /// The tag that a modified peer in this thread sends in place of that of its cohort.
+    /// A forged cohort tag for a modified peer in this thread.
     pub(crate) static FORGED_TAG: std::cell::RefCell<Option<String>> = const { std::cell::RefCell::new(None) };
 }
 

@@ -54,11 +54,11 @@ pub enum EngineReason {
 /// Why the engine shares cannot compute a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SharesObstacle {
-    /// Its look-ups are for smaller alphabets.
+    /// The alphabet is too large for its look-ups.
     Alphabet {
         /// Letters, including padding.
         letters: usize,
-        /// The most that it takes.
+        /// The largest supported number.
         most: usize,
     },
     /// The longest scanpaths are too long for its messages.
@@ -78,12 +78,12 @@ impl From<JobError> for SharesObstacle {
     }
 }
 
-/// The engine of an agreement, and why it is this one.
+/// The engine of an agreement, and why it was chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EngineSummary {
     /// The engine.
     pub engine: Engine,
-    /// Why it is this one.
+    /// Why it was chosen.
     pub reason: EngineReason,
     /// The levels of its seed trees, if it has any.
     pub tree_levels: Option<TreeLevels>,
@@ -91,7 +91,7 @@ pub struct EngineSummary {
     pub estimates: Option<ProvenEstimates>,
 }
 
-/// The message.
+/// The message Engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EngineOffer {
@@ -103,7 +103,7 @@ pub(crate) struct EngineOffer {
     can_run_shares: bool,
 }
 
-/// What one side knows.
+/// What one side knows when it negotiates the engine.
 pub(crate) struct EngineNegotiation<'a> {
     pub(crate) role: Role,
     /// What the users allow.
@@ -137,7 +137,7 @@ pub(crate) fn expected(choice: EngineChoice, spec: &Spec, work: &Work) -> Estima
 }
 
 impl EngineNegotiation<'_> {
-    /// Decides together with the other side, and says why. There is nothing to decide about a named engine other than `shares`.
+    /// Decides together with the other side, and returns the reason. There is nothing to decide about a named engine other than `shares`.
     pub(crate) fn decide(
         &self,
         channel: &mut dyn Channel,
@@ -193,7 +193,7 @@ impl EngineNegotiation<'_> {
             engine: decision.engine,
             tree_levels: decision.tree_levels,
             stored: self.stored.is_some(),
-            // An engine that users named reports itself what it cannot do.
+            // A named engine reports its own obstacles.
             can_run_shares: self.shares_obstacle.is_none() || self.choice != EngineChoice::Auto,
         }
     }

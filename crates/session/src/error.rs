@@ -24,7 +24,7 @@ use veilpath_protocol::ProtocolError;
 /// Whose fault an error is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The peer asks for something else, or is somebody else.
+    /// The peer proposes a different plan, or has an unexpected key.
     PeerDiffers,
     /// The peer broke the protocol.
     PeerMisbehaves,
@@ -146,7 +146,7 @@ impl SessionError {
         }
     }
 
-    /// Why the peer is banned after this error, if it is.
+    /// The reason for a ban after this error, if it leads to one.
     pub(crate) fn ban(&self) -> Option<BanReason> {
         match self {
             SessionError::Misbehaved(
@@ -159,7 +159,7 @@ impl SessionError {
         }
     }
 
-    /// Whether no session with this peer succeeds until this side's user lifts its ban.
+    /// Whether the peer is banned until this side's user lifts the ban.
     pub fn is_ban(&self) -> bool {
         let refused = matches!(
             self,
@@ -173,8 +173,8 @@ impl SessionError {
         refused || self.ban().is_some()
     }
 
-    /// Whether another attempt of the peer cannot succeed. This includes an impossible result: the peer must not learn about it
-    /// from whether the host still waits.
+    /// Whether another attempt of the peer cannot succeed. This includes an impossible result: whether the host still waits must not
+    /// reveal it to the peer.
     pub fn is_final(&self) -> bool {
         let impossible = matches!(
             self,
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_from_the_peer_cannot_steer_a_terminal_or_fill_it() {
+    fn text_from_the_peer_cannot_control_or_flood_a_terminal() {
         assert_eq!(sanitize("a\u{1b}[31m\nb"), "a\u{fffd}[31m\u{fffd}b");
         for unsafe_char in
             "\u{61c}\u{200e}\u{200f}\u{2028}\u{2029}\u{202a}\u{202e}\u{2066}\u{2069}".chars()

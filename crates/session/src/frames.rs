@@ -52,7 +52,7 @@ pub fn header(kind: Kind, length: usize) -> Result<[u8; HEADER], FrameError> {
     Ok([u8::from(kind == Kind::KeepAlive), a, b, c, d])
 }
 
-/// Parses a stream, in whatever pieces it arrives.
+/// Parses a stream that arrives in chunks of any size.
 #[derive(Debug, Default)]
 pub struct Parser {
     header: [u8; HEADER],
@@ -134,7 +134,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn data_survives_any_pieces(
+        fn data_survives_any_chunking(
             frames in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..20),
             piece in 1..50usize,
         ) {

@@ -11,7 +11,7 @@
 //! | 10 | statements about pairs, then halves and answers that are sent again; a byte before is the number of pairs |
 //! | 11 | a record of a journal, without its checksum |
 //! | 12 | packets; a byte before is the length of the pieces that are asked for |
-//! | 13 | packets whose contents are given as a length of one byte and so many bytes: they must come back |
+//! | 13 | packets whose contents are given as a length of one byte and so many bytes: they must be received unchanged |
 //! | 14 | a journal's records without their checksums, in a whole file |
 //! | 15 | a ledger |
 //! | 16 | an identity file |
@@ -168,7 +168,7 @@ pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
     }
 }
 
-/// What is sent in packets is received unchanged, whatever the pieces.
+/// Data in packets is received unchanged, whatever the chunks.
 fn packets(mut bytes: &[u8]) -> bool {
     let mut sent = Vec::new();
     let mut checksummed = ChecksummedChannel::new(Echo::default());
@@ -194,10 +194,10 @@ fn packets(mut bytes: &[u8]) -> bool {
 
 /// What a joining side says about pairs and sends again. This side has half of every other output, and has sent some.
 fn resume(count: usize, message: &[u8]) -> bool {
-    with_records(count, |agreed, cohort, books| {
+    with_records(count, |agreed, cohort, stores| {
         let halves: Vec<usize> = (0..count).step_by(2).collect();
         let sent: Vec<usize> = (0..count).step_by(3).collect();
-        let journal = &mut books.journal;
+        let journal = &mut stores.journal;
         let prepared = journal
             .keep_halves(&halves, &vec![5; halves.len()], 0)
             .and_then(|()| journal.mark_sent(&sent));
@@ -213,13 +213,13 @@ fn resume(count: usize, message: &[u8]) -> bool {
             agreement: &[0; 32],
             own: &[&cohort.entries[0].scanpath],
             peer_lengths: &vec![3; count],
-            books,
+            stores,
         };
         resend.run(&plan, script).is_ok()
     })
 }
 
-/// Does something with the records of a host about this many pairs of one scanpath.
+/// Calls `then` with the records of a host about this many pairs of one scanpath.
 fn with_records(
     count: usize,
     then: impl FnOnce(&AgreedPairs<'_>, &Cohort, &mut RecordStores<'_>) -> bool,
@@ -274,12 +274,12 @@ fn with_records(
     let Ok((mut account, _)) = opened else {
         return false;
     };
-    let mut books = RecordStores {
+    let mut stores = RecordStores {
         journal: &mut journal,
         account: &mut account,
         failure: None,
     };
-    then(&agreed, &cohort, &mut books)
+    then(&agreed, &cohort, &mut stores)
 }
 
 /// A file of records with valid checksums. All complete records are read, and nothing else.

@@ -60,7 +60,7 @@ impl Identity {
         Self::from_pem(&text).ok_or_else(|| SessionError::file(path, FileProblem::NotAnIdentity))
     }
 
-    /// The identity in the content of a file.
+    /// Parses the content of an identity file.
     pub(crate) fn from_pem(text: &[u8]) -> Option<Self> {
         let key = PrivatePkcs8KeyDer::from_pem_slice(text).ok()?;
         Self::from_pkcs8(key.secret_pkcs8_der())
@@ -76,12 +76,12 @@ impl Identity {
         let identity = Self::from_pkcs8(&key).ok_or(InternalError::NewKey)?;
         remove_abandoned(path);
         // Written to a temporary file and linked to its name: a crash leaves no partial key, and no key is overwritten.
-        let new = path.with_extension(format!("{NEW}{}", std::process::id()));
+        let new = path.with_extension(format!("{NEW_KEY_PREFIX}{}", std::process::id()));
         let written = state_dir::private_file()
             .create_new(true)
             .open(&new)
             .and_then(|mut file| {
-                // Until it is closed, so that nobody takes it for an abandoned one.
+                // Locked until it is closed, so that no other process takes it for an abandoned file.
                 let _ = file.try_lock();
                 file.write_all(pem(&key).as_bytes())?;
                 file.sync_all()
@@ -168,7 +168,7 @@ impl fmt::Debug for Identity {
 }
 
 impl Fingerprint {
-    /// Of a public key as SubjectPublicKeyInfo.
+    /// The fingerprint of a public key in SubjectPublicKeyInfo form.
     pub(crate) fn of(public_key: &[u8]) -> Self {
         let mut hash = [0; 32];
         hash.copy_from_slice(digest(&SHA256, public_key).as_ref());
@@ -229,7 +229,7 @@ impl FromStr for Fingerprint {
             .chars()
             .filter(|c| !matches!(c, '-' | ':') && !c.is_whitespace())
             .collect();
-        unhex(&digits).map(Self).ok_or(FingerprintError)
+        from_hex(&digits).map(Self).ok_or(FingerprintError)
     }
 }
 
@@ -242,7 +242,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 /// A hash from 64 hexadecimal digits.
-pub(crate) fn unhex(text: &str) -> Option<[u8; 32]> {
+pub(crate) fn from_hex(text: &str) -> Option<[u8; 32]> {
     let digits: Vec<char> = text.chars().collect();
     if digits.len() != 64 {
         return None;
@@ -257,9 +257,9 @@ pub(crate) fn unhex(text: &str) -> Option<[u8; 32]> {
 }
 
 /// The extension of a key that is being written, before the id of the process.
-const NEW: &str = "new-";
+const NEW_KEY_PREFIX: &str = "new-";
 
-/// Removes keys that a killed process was writing and that nobody has seen. A process that is still writing one has locked it.
+/// Removes key files that a killed process left unfinished. A process that is still writing one has locked it.
 fn remove_abandoned(path: &Path) {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -270,7 +270,7 @@ fn remove_abandoned(path: &Path) {
     };
     for found in entries.flatten().map(|entry| entry.path()) {
         let extension = found.extension().and_then(|it| it.to_str());
-        let process = extension.and_then(|it| it.strip_prefix(NEW));
+        let process = extension.and_then(|it| it.strip_prefix(NEW_KEY_PREFIX));
         let is_new = process.is_some_and(|id| id.parse::<u32>().is_ok());
         if is_new && found.file_stem() == path.file_stem() {
             state_dir::remove_unlocked(&found, &found);
@@ -284,7 +284,7 @@ fn new_key() -> Result<Vec<u8>, SessionError> {
         .map_err(|_| InternalError::NoRandomness.into())
 }
 
-/// A key that others can read does not authenticate anybody.
+/// Refuses a key file that other users can read.
 #[cfg(unix)]
 pub(crate) fn check_permissions(
     path: &Path,

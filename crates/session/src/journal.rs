@@ -7,12 +7,12 @@
 //! A journal without a directory is kept in memory and ends with the session: for both sides on one machine. That of a worker
 //! may be kept by its institution's coordinator, which stores every record in a journal of its own.
 //!
-//! Every record is written at once, so a killed process loses nothing that it knew. What limits rest on is also synced before
+//! Every record is written at once, so a killed process loses nothing that it knew. Records on which limits depend are also synced before
 //! anything is sent: that a pair starts, this side's half of its output, and that this half is about to be sent. Answers are
 //! synced once a second and at the end: after a power cut the other side sends its halves of the lost ones again.
 //!
 //! A peer decides how often a connection breaks, and every start of a pair leaves records. So a file is read a record at a time, and
-//! one that is much longer than what it says is rewritten (`compact.rs`): neither memory nor disk space grows with the starts.
+//! one that is much longer than needed is rewritten (`compact.rs`): neither memory nor disk space grows with the starts.
 
 mod compact;
 mod coordinated;
@@ -47,7 +47,7 @@ pub(crate) struct Journal {
     file: Option<File>,
     /// The file that was rewritten when this journal was opened. It stays locked, too.
     superseded: Option<File>,
-    /// Who stores the records of a worker.
+    /// The connection to the coordinator that stores the records of a worker.
     coordinator: Option<CoordinatorLink>,
     path: PathBuf,
     id: [u8; 32],
@@ -56,7 +56,7 @@ pub(crate) struct Journal {
     engine: Option<EngineDecision>,
     /// The start of the digest of the peer's groups and of its commitment to its part of the coins.
     peer_groups: Option<[u64; 2]>,
-    /// The other side has everything, too.
+    /// The other side also has everything.
     complete: bool,
     /// The answer whose numbers are being read.
     parts: AnswerParts,
@@ -133,7 +133,7 @@ impl Journal {
         let file = state_dir::open_private(options, &self.path)?;
         lock(&file, &self.path)?;
         if !state_dir::is_at(&file, &self.path) {
-            // Another session has rewritten it before this one locked it.
+            // Another session rewrote the file before this one locked it.
             return Err(SessionError::file(&self.path, FileProblem::Locked));
         }
         self.load(&file)?;
@@ -199,7 +199,7 @@ impl Journal {
         }
     }
 
-    /// Notes that these pairs are about to be compared.
+    /// Records that these pairs are about to be compared.
     pub(crate) fn start_pairs(&mut self, pairs: &[usize]) -> Result<(), SessionError> {
         self.append_synced(runs(pairs).map(|(first, count)| Record::Started(first, count)))
     }
@@ -215,24 +215,24 @@ impl Journal {
         self.append_synced(both.map(|(&pair, &half)| Record::Half(pair, half, run)))
     }
 
-    /// Notes that this side's halves of these pairs are about to be sent.
+    /// Records that this side's halves of these pairs are about to be sent.
     pub(crate) fn mark_sent(&mut self, pairs: &[usize]) -> Result<(), SessionError> {
         self.append_synced(runs(pairs).map(|(first, count)| Record::Sent(first, count)))
     }
 
-    /// Notes that the other side has everything, too.
+    /// Records that the other side also has everything.
     pub(crate) fn mark_complete(&mut self) -> Result<(), SessionError> {
         self.append_synced([Record::Complete])
     }
 
-    /// Notes that the output of a pair is not a possible result.
+    /// Records that the output of a pair is not a possible result.
     pub(crate) fn reject(&mut self, pair: usize) {
         if let Err(error) = self.append([Record::Rejected(pair)]) {
             self.failure.get_or_insert(error);
         }
     }
 
-    /// Stores an answer. A write error is reported by `finish`: the run goes on, and the result can still be written elsewhere.
+    /// Stores an answer. A write error is reported by `finish`: the run continues, and the result can still be written elsewhere.
     pub(crate) fn store(&mut self, pair: usize, answer: Answer) -> Result<(), SessionError> {
         let entry = self.pairs.get(pair).ok_or(InternalError::UnknownPair)?;
         if let Some(known) = &entry.answer {
@@ -431,7 +431,7 @@ fn fill(file: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     }
 }
 
-/// Removes a partial record. A full disk may have space again, and records behind a partial one would not be found.
+/// Removes a partial record: if a full disk has space again, records after a partial one would not be found.
 fn truncate_to(mut file: &File, end: u64) {
     let _ = file.set_len(end);
     let _ = file.seek(SeekFrom::Start(end));

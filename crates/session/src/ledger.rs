@@ -5,7 +5,7 @@
 //! letters), the comparisons that it revealed, and sets a limit.
 //!
 //! A comparison is counted, durably, *before* the message that reveals it: with an engine that has halves, before this side's
-//! half is sent; with any other, at every start, because a start is a view. Within an agreement a half is never computed
+//! half is sent; with any other, at every start, because each start reveals a view. Within an agreement a half is never computed
 //! twice once it was sent, so a pair counts once, however often the connection breaks. An agreement that is repeated on purpose
 //! has a new number, and counts again.
 //!
@@ -57,7 +57,7 @@ pub(crate) struct Ledger {
     about_any: BTreeSet<String>,
     #[serde(default)]
     pub(crate) banned: Option<BanReason>,
-    /// How often this side's user has lifted a ban.
+    /// The number of times this side's user has lifted a ban.
     #[serde(default)]
     pub(crate) lifted: u32,
     /// Tiles that are stopped: a worker has reported that the peer cheated in them.
@@ -136,13 +136,13 @@ impl Ledger {
         }
     }
 
-    /// Stops a tile. The peer is not banned: whoever has a worker's key can report something.
+    /// Stops a tile. The peer is not banned, because anyone with a worker's key can send a report.
     pub(crate) fn set_report(&mut self, agreement: &[u8; 32], tile: Tile, reason: BanReason) {
         let key = tile_key(agreement, Some(tile));
         self.reports.entry(key).or_insert(reason);
     }
 
-    /// Lets stopped tiles go on.
+    /// Resumes stopped tiles.
     pub(crate) fn clear_reports(&mut self) {
         self.reports.clear();
     }
@@ -163,7 +163,7 @@ fn key(id: &[u8; 32]) -> String {
     hex(&id[..16])
 }
 
-/// What separates the name of an agreement from the number of one of its tiles.
+/// The separator between the name of an agreement and the number of a tile.
 const TILE: char = '/';
 
 /// The name of an agreement or of one of its tiles in the ledger. Tiles have counts of their own: several may run at a time, and

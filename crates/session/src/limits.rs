@@ -36,7 +36,7 @@ pub struct Timeouts {
 }
 
 impl Timeouts {
-    /// With an idle timeout; the stall timeout is sixty times as long.
+    /// Timeouts with this idle timeout and a stall timeout of sixty times that.
     pub fn new(idle: Duration, connect: Duration) -> Self {
         Self {
             idle,

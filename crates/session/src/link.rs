@@ -13,12 +13,12 @@
 //! ```
 //!
 //! A side measures what it sends and tells the other, so both have the same numbers. They decide nothing about what is
-//! revealed: a peer that is slow, or that lies, spoils an estimate, and with it the choice between two engines that reveal the
+//! revealed: a peer that is slow, or that lies, can distort an estimate, and with it the choice between two engines that reveal the
 //! same (`engine_decision.rs`). Probes contain zeros. How large they may be follows from
 //! the plan: a burst is at most a sixteenth of what the comparison will send in its direction, so that a small comparison has
 //! none. A side starts no burst that would make its part longer than [`PROBE_TIME`] and the round trips of all of them, and the
 //! other side answers a limited number of probes for a limited time. The longest burst is sent twice if the time allows it and the faster one counts, because
-//! a stall of a busy machine spoils a single one.
+//! a stall of a busy machine would distort a single one.
 
 use crate::control::{self, Tag};
 use crate::error::{Misbehaviour, SessionError};
@@ -55,13 +55,13 @@ const ANSWER_TIME: Duration = Duration::from_secs(60);
 /// How long a side measures how fast it computes.
 const MAX_SPEED_TIME: Duration = Duration::from_millis(50);
 
-/// A shorter time says nothing about what else the machine does.
+/// A shorter measurement does not show the load of the machine.
 const MIN_SPEED_TIME: Duration = Duration::from_millis(5);
 
 /// The longest round trip that a side may report.
 const MAX_ROUND_TRIP_US: u64 = 3_600_000_000;
 
-/// The most bytes per second, the most cores and the highest speed that a side may report: more than any machine has.
+/// The largest rate, number of cores and speed that a side may report; no machine reaches them.
 const MAX_BYTES_PER_SECOND: u64 = 1 << 40;
 const MAX_CORES: u32 = 1 << 16;
 const MAX_SPEED: u32 = 1 << 16;
@@ -82,7 +82,7 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// Whether a machine can have measured this.
+    /// Whether these values are plausible.
     pub(crate) fn is_valid(&self) -> bool {
         self.round_trip_us <= MAX_ROUND_TRIP_US
             && self
@@ -121,7 +121,7 @@ pub(crate) fn measure(
 }
 
 /// How fast this side computes. Measured for a twentieth of the time that it is going to compute, unless that is too short
-/// to see anything.
+/// to be meaningful.
 fn own_speed(computing: f64) -> u32 {
     let time = Duration::from_secs_f64((computing / 20.0).clamp(0.0, MAX_SPEED_TIME.as_secs_f64()));
     match time < MIN_SPEED_TIME {
@@ -130,7 +130,7 @@ fn own_speed(computing: f64) -> u32 {
     }
 }
 
-/// Sends probes, and says what they showed.
+/// Sends probes, and returns what they showed.
 fn probe(channel: &mut dyn Channel, bytes: u64, speed: u32) -> Result<Measured, SessionError> {
     let start = Instant::now();
     let mut times = vec![time_of_answer(channel, 0)?];
@@ -171,7 +171,7 @@ struct Bursts {
 }
 
 impl Bursts {
-    /// For a direction in which the comparison will send so many bytes.
+    /// Bursts for a direction in which the comparison will send this many bytes.
     fn new(bytes: u64, round_trip: Duration) -> Self {
         Self {
             round_trip,
@@ -208,9 +208,9 @@ impl Bursts {
         (length as u64 <= self.longest_allowed && fits).then_some(length)
     }
 
-    /// One of this length was answered after this time.
+    /// Records that a burst of this length was answered after this time.
     fn add(&mut self, length: usize, took: Duration) {
-        // A round trip differs from the next by some part, which must not look like an endless rate.
+        // Round trips vary; the variation must not look like an infinite rate.
         let least = (self.round_trip / 8).max(Duration::from_micros(1));
         let took = took.saturating_sub(self.round_trip).max(least);
         let pace = took.as_secs_f64() / length as f64;
@@ -242,7 +242,7 @@ fn time_of_answer(channel: &mut dyn Channel, length: usize) -> Result<Duration, 
     }
 }
 
-/// Answers probes until the other side says what they showed.
+/// Answers probes until the other side reports what they showed.
 pub(crate) fn answer(channel: &mut dyn Channel) -> Result<Measured, SessionError> {
     let start = Instant::now();
     let mut piece = vec![0; PIECE];
@@ -329,7 +329,7 @@ mod tests {
         (lengths, bursts.bytes_per_second().unwrap() as f64)
     }
 
-    /// A short burst over a long way shows nothing.
+    /// A short burst over a connection with high latency shows no rate.
     #[test]
     fn long_round_trips_do_not_look_like_a_low_rate() {
         for milliseconds in [20, 200, 600] {
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn one_stall_does_not_spoil_the_rate() {
+    fn one_stall_does_not_skew_the_rate() {
         for rate in [1e6, 12.5e6, 125e6, 1e9] {
             let (lengths, undisturbed) = simulated(1 << 30, rate, None);
             assert!((undisturbed / rate - 1.0).abs() < 0.01, "{undisturbed}");
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_without_any_delay_is_no_endless_rate() {
+    fn a_zero_delay_does_not_give_an_infinite_rate() {
         let round_trip = Duration::from_micros(40);
         let mut bursts = Bursts::new(400_000, round_trip);
         bursts.add(BURSTS[0], round_trip / 2);
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_cannot_probe_for_ever_or_report_nonsense() {
+    fn probes_are_bounded_and_measurements_are_validated() {
         let is_refused = |error: SessionError| {
             assert!(
                 matches!(

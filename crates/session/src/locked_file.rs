@@ -9,22 +9,22 @@ use std::io::{self, Read};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
-/// The extension of such a file.
+/// The extension of the files.
 pub(crate) const EXTENSION: &str = "json";
 
 /// The extension of the file that is locked while it is replaced.
 pub(crate) const GUARD: &str = "lock";
 
-/// What such a file contains; the default where there is none.
+/// A value in a file; the default if there is no file.
 pub(crate) trait Stored: Default + Serialize {
-    /// The value in the content of a file.
+    /// Parses the content of a file.
     fn parse(text: &[u8]) -> Option<Self>;
 
     /// Sets the version before it is written.
     fn set_version(&mut self);
 }
 
-/// A value on disk or, where nothing is stored, nowhere.
+/// A value on disk; without a path, nothing is stored.
 #[derive(Debug)]
 pub(crate) struct LockedFile<T> {
     path: Option<PathBuf>,
@@ -47,7 +47,7 @@ impl<T> LockedFile<T> {
 }
 
 impl<T: Stored> LockedFile<T> {
-    /// What it contains.
+    /// The stored value.
     pub(crate) fn read(&self) -> Result<T, SessionError> {
         match &self.path {
             None => Ok(T::default()),
@@ -55,7 +55,7 @@ impl<T: Stored> LockedFile<T> {
         }
     }
 
-    /// Changes it, durably. An error of `change` leaves it as it was.
+    /// Changes the value, durably. An error of `change` leaves it unchanged.
     pub(crate) fn update(
         &self,
         change: impl FnOnce(&mut T) -> Result<(), SessionError>,

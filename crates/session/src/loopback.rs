@@ -15,7 +15,7 @@ use std::time::Duration;
 use veilpath_metrics::Cohort;
 use veilpath_protocol::{Observer, Outcome, ProtocolError, Role, Spec, Tile};
 
-/// The host listens where nobody outside this machine can reach it, and nobody on it has an expected key.
+/// Only this machine can reach the address, and only the other side has an expected key.
 const ADDRESS: &str = "127.0.0.1:0";
 
 /// Keep-alives are sent as between two machines.
@@ -74,7 +74,7 @@ pub fn compare_tile_on_loopback(
     let (host, joining) = std::thread::scope(|scope| {
         let joining = scope.spawn(move || {
             let channel = join_on(socket, join_identity, peers[1], &TIMEOUTS)?;
-            channel.end_with(cancel);
+            channel.cancel_with(cancel);
             let proposal = proposal(cohorts[1], None);
             run_side(
                 Role::Join,
@@ -132,7 +132,7 @@ fn run_side(
     Ok(agreed.run(observer)?.outcome)
 }
 
-/// The error that explains the other one: a side that fails closes the connection, and the other then finds it closed, or is
+/// The error that caused the other one: a side that fails closes the connection, and the other then finds it closed, or is
 /// declined.
 fn cause(host: SessionError, join: SessionError) -> SessionError {
     let weight = |error: &SessionError| match error {

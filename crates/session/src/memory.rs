@@ -51,7 +51,7 @@ pub(crate) fn whole_plan(spec: &Spec, role: Role, rosters: u64, size: &JobSize) 
         .saturating_add(spec.memory(role, size))
 }
 
-/// Whether this side's user allows so much.
+/// Whether this side's user allows this much memory.
 pub(crate) fn check(needed: u64, allowed: Option<u64>) -> Result<(), Limit> {
     match allowed {
         Some(allowed) if needed > allowed => Err(Limit::Memory { needed, allowed }),
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sessions_share_what_the_program_does_not_need() {
+    fn sessions_share_the_memory_beyond_the_fixed_overhead() {
         let most = 256 << 20;
         assert_eq!(memory_per_session(most, 1), most);
         assert_eq!(memory_per_session(most, 4), (40 << 20) + (216 << 20) / 4);
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_allowed_is_refused() {
+    fn plans_beyond_the_memory_limit_are_refused() {
         assert!(check(9, None).is_ok() && check(9, Some(9)).is_ok());
         let limit = check(10, Some(9)).unwrap_err();
         assert_eq!(

@@ -1,4 +1,4 @@
-//! What a session hands over: results, labels, and what was revealed.
+//! The outcome of a session: results, labels, and what was revealed.
 
 use crate::journal::Journal;
 use crate::roster::{self, Parties, Roster};

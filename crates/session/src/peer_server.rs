@@ -32,8 +32,8 @@ use std::time::{Duration, Instant};
 /// How often the state of all peers is checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// What arrives on a connection this soon after the duplicate connected may have been sent before it: it does not prove that
-/// the connection is alive.
+/// Bytes that arrive this soon after the duplicate connected may have been sent before it, so they do not prove that the
+/// connection is alive.
 const IN_FLIGHT: Duration = Duration::from_secs(1);
 
 /// A connection of an expected peer.
@@ -156,7 +156,7 @@ impl PeerServer {
                     break;
                 }
                 if !entries.iter().any(awaited) {
-                    // Nobody else is let in: a settled peer that keeps reconnecting would keep the host running.
+                    // No other peer is accepted now: a settled peer that keeps reconnecting would keep the host running.
                     entries.iter_mut().for_each(PeerEntry::drop_duplicate);
                     if entries.iter().all(|entry| entry.running.is_none()) {
                         break;
@@ -328,7 +328,7 @@ impl<E> PeerEntry<'_, E> {
         running.is_some_and(|running| running.thread.is_finished())
     }
 
-    /// Notes a thread that had ended without a result.
+    /// Records a panic if the thread has ended without a result.
     fn note_panic(&mut self, had_ended: bool) {
         if had_ended && self.running.is_some() {
             self.running = None;

@@ -1,6 +1,6 @@
 //! Who else may change a file or folder of the state directory.
 //!
-//! Limits rest on journals and ledgers. A user of the same machine who may replace them could make this side forget what it has
+//! Limits depend on journals and ledgers. A user of the same machine who may replace them could make this side forget what it has
 //! revealed. So a folder or file that belongs to somebody else, or that others may write, is refused. Only the state directory
 //! and what is in it are checked, not the folders above it. On systems without Unix permissions nothing is checked.
 
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_may_write_is_refused() {
+    fn files_writable_by_others_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         for (mode, refused) in [
             (0o700, false),
@@ -80,7 +80,7 @@ mod tests {
 
     /// Only root can give a folder away, so this is tested where tests run as root.
     #[test]
-    fn what_belongs_to_somebody_else_is_refused() {
+    fn files_of_another_owner_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         if std::os::unix::fs::chown(folder.path(), Some(65_534), None).is_err() {
             return;

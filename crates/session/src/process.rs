@@ -6,7 +6,7 @@ use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Keeps secrets out of core dumps: a crash writes none and, on Linux, other processes of this user cannot read this one's
-/// memory. It holds for the whole process, so the program decides and not a session.
+/// memory. This affects the whole process, so the program decides, not a session.
 pub fn disable_core_dumps() -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -28,7 +28,7 @@ pub fn disable_core_dumps() -> io::Result<()> {
 /// Files that this process needs for everything else.
 const OTHER_FILES: u64 = 64;
 
-/// What was reserved in this process.
+/// The files reserved by this process.
 static RESERVED: Mutex<u64> = Mutex::new(0);
 
 /// Open files, connections included, that a server may need at the same time. A process that runs out of them at work loses
@@ -70,7 +70,7 @@ fn raise_limit(needed: u64) -> Option<u64> {
     let mut limit = getrlimit(Resource::Nofile);
     if limit.current.is_some_and(|current| current < needed) {
         limit.current = Some(limit.maximum.map_or(needed, |most| most.min(needed)));
-        // What the system has allowed counts.
+        // The system may have granted less.
         let _ = setrlimit(Resource::Nofile, limit);
     }
     getrlimit(Resource::Nofile).current

@@ -26,22 +26,22 @@ pub(crate) struct AgreedPairs<'a> {
 }
 
 impl AgreedPairs<'_> {
-    /// Whether the result of a pair says more than the lengths do. A scanpath without letters has no matrix cells, but where durations
+    /// Whether the result of a pair reveals more than the lengths. A scanpath without letters has no matrix cells, but where durations
     /// are added, its result is the sum of the other scanpath's.
-    pub(crate) fn says_something(&self, pair: usize) -> bool {
+    pub(crate) fn is_informative(&self, pair: usize) -> bool {
         self.cells[pair] > 0 || self.spec.metric.adds_durations()
     }
 
-    /// How many of these pairs each scanpath of this side is in; pairs that say nothing do not count.
+    /// How many of these pairs each scanpath of this side is in; pairs without information do not count.
     pub(crate) fn comparisons(&self, pairs: impl Iterator<Item = usize>) -> Vec<u64> {
         let mut comparisons = vec![0; self.scanpaths];
-        for pair in pairs.filter(|&pair| self.says_something(pair)) {
+        for pair in pairs.filter(|&pair| self.is_informative(pair)) {
             comparisons[self.own(pair)] += 1;
         }
         comparisons
     }
 
-    /// One for each scanpath of this side about which an answer about groups says something on its own: it counts like a comparison.
+    /// One for each scanpath of this side that an answer about groups reveals something about: it counts like a comparison.
     /// `None` if the answer has no such part, or the pairs are counted anyway.
     pub(crate) fn counted_by_answer(&self) -> Option<Vec<u64>> {
         let question = self.spec.reveal.group_question()?;
@@ -70,7 +70,7 @@ impl AgreedPairs<'_> {
                 true => sent,
                 false => sent.max(journal.starts(pair).into()),
             };
-            known[self.own(pair)] += if self.says_something(pair) { count } else { 0 };
+            known[self.own(pair)] += if self.is_informative(pair) { count } else { 0 };
         }
         known
     }
@@ -83,7 +83,7 @@ impl AgreedPairs<'_> {
             true => journal.is_answered(pair),
             false => {
                 let was_seen = journal.is_sent(pair) || !halves && journal.starts(pair) > 0;
-                was_seen || !self.says_something(pair)
+                was_seen || !self.is_informative(pair)
             }
         })
     }
@@ -107,7 +107,7 @@ pub(crate) struct Records<'a> {
     pub(crate) run: u64,
     /// How often a pair may be started.
     pub(crate) max_starts: u32,
-    pub(crate) books: Mutex<RecordStores<'a>>,
+    pub(crate) stores: Mutex<RecordStores<'a>>,
     /// Progress is measured by answers for a role that does not count cells.
     pub(crate) engine_counts: AtomicBool,
     pub(crate) observer: &'a dyn Observer,
@@ -131,7 +131,7 @@ impl RecordStores<'_> {
     ) -> Result<(), SessionError> {
         let new = pairs.iter().copied();
         let new: Vec<usize> = new
-            .filter(|&pair| agreed.says_something(pair) && !self.journal.is_sent(pair))
+            .filter(|&pair| agreed.is_informative(pair) && !self.journal.is_sent(pair))
             .collect();
         if new.is_empty() {
             return Ok(());
@@ -146,7 +146,7 @@ impl RecordStores<'_> {
             .charge_for(&comparisons, || journal.mark_sent(&new))
     }
 
-    /// Records that these pairs are about to be compared, and counts it where a start is a view. A pair whose half may have been sent
+    /// Records that these pairs are about to be compared, and counts it if a start reveals a view. A pair whose half may have been sent
     /// is not compared again.
     pub(crate) fn start(
         &mut self,
@@ -162,7 +162,7 @@ impl RecordStores<'_> {
             return Err(Limit::TooManyStarts { starts: max_starts }.into());
         }
         if agreed.spec.engine.has_halves() {
-            // What a peer does not learn is never charged.
+            // A peer is only charged for what it learns.
             self.account.check_allowed()?;
             return self.journal.start_pairs(pairs);
         }
@@ -174,9 +174,9 @@ impl RecordStores<'_> {
 }
 
 impl<'a> Records<'a> {
-    /// Locks the books.
-    pub(crate) fn books(&self) -> MutexGuard<'_, RecordStores<'a>> {
-        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Locks the journal and the account.
+    pub(crate) fn stores(&self) -> MutexGuard<'_, RecordStores<'a>> {
+        self.stores.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Writes something for pairs of the engine, unless something was refused before.
@@ -185,17 +185,17 @@ impl<'a> Records<'a> {
         pairs: &[usize],
         write: impl FnOnce(&mut RecordStores<'_>, &[usize]) -> Result<(), SessionError>,
     ) -> Result<(), Refused> {
-        let mut books = self.books();
-        if books.failure.is_some() {
+        let mut stores = self.stores();
+        if stores.failure.is_some() {
             return Err(Refused);
         }
         let agreed = pairs.iter().map(|&pair| self.compare.get(pair).copied());
         let written = match agreed.collect::<Option<Vec<usize>>>() {
             None => Err(InternalError::UnknownPair.into()),
-            Some(pairs) => write(&mut books, &pairs),
+            Some(pairs) => write(&mut stores, &pairs),
         };
         written.map_err(|error| {
-            books.failure = Some(error);
+            stores.failure = Some(error);
             Refused
         })
     }
@@ -203,24 +203,24 @@ impl<'a> Records<'a> {
 
 impl PairStore for Records<'_> {
     fn start(&self, pairs: &[usize]) -> Result<(), Refused> {
-        self.write(pairs, |books, pairs| {
-            books.start(&self.agreed, self.max_starts, pairs)
+        self.write(pairs, |stores, pairs| {
+            stores.start(&self.agreed, self.max_starts, pairs)
         })
     }
 
     fn keep_halves(&self, pairs: &[usize], halves: &[u64]) -> Result<(), Refused> {
-        self.write(pairs, |books, pairs| {
-            books.journal.keep_halves(pairs, halves, self.run)
+        self.write(pairs, |stores, pairs| {
+            stores.journal.keep_halves(pairs, halves, self.run)
         })
     }
 
     fn release(&self, pairs: &[usize]) -> Result<(), Refused> {
-        self.write(pairs, |books, pairs| books.release(&self.agreed, pairs))
+        self.write(pairs, |stores, pairs| stores.release(&self.agreed, pairs))
     }
 
     fn reject(&self, pair: usize) {
-        let _ = self.write(&[pair], |books, pairs| {
-            pairs.iter().for_each(|&pair| books.journal.reject(pair));
+        let _ = self.write(&[pair], |stores, pairs| {
+            pairs.iter().for_each(|&pair| stores.journal.reject(pair));
             Ok(())
         });
     }
@@ -241,13 +241,13 @@ impl Observer for Records<'_> {
         let Some(&pair) = self.compare.get(pair) else {
             return;
         };
-        let mut books = self.books();
+        let mut stores = self.stores();
         let stored = check_revealed(self.agreed.spec, &answer)
-            .and_then(|()| books.journal.store(pair, answer));
+            .and_then(|()| stores.journal.store(pair, answer));
         if let Err(error) = stored {
-            books.failure.get_or_insert(error);
+            stores.failure.get_or_insert(error);
         }
-        drop(books);
+        drop(stores);
         if !self.engine_counts.load(Ordering::Relaxed) {
             self.observer.cells(self.agreed.cells[pair]);
         }

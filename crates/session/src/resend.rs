@@ -1,7 +1,7 @@
 //! Sends what an interrupted session left open: halves of outputs that were computed, and answers that one side has lost.
 //!
-//! Nothing is computed. Each side records and counts what the peer will learn before it sends it; what was counted before is
-//! free.
+//! Nothing is computed. Each side records and counts what the peer will learn before it sends it. What was counted before is
+//! not charged again.
 
 use crate::error::{Misbehaviour, SessionError};
 use crate::journal::record::{AddedPart, AnswerParts, RECORD, Record};
@@ -18,7 +18,7 @@ pub(crate) struct Resend<'a, 'b> {
     /// This side's scanpaths, and the lengths of the peer's.
     pub(crate) own: &'a [&'a Scanpath],
     pub(crate) peer_lengths: &'a [usize],
-    pub(crate) books: &'a mut RecordStores<'b>,
+    pub(crate) stores: &'a mut RecordStores<'b>,
 }
 
 impl Resend<'_, '_> {
@@ -28,14 +28,14 @@ impl Resend<'_, '_> {
         plan: &Resume,
         channel: &mut dyn Channel,
     ) -> Result<(), SessionError> {
-        self.books.release(&self.agreed, &plan.unrecorded)?;
-        self.each(
+        self.stores.release(&self.agreed, &plan.unrecorded)?;
+        self.exchange_batches(
             &plan.halves,
             channel,
             Self::send_halves,
             Self::receive_halves,
         )?;
-        self.each(
+        self.exchange_batches(
             &plan.answers,
             channel,
             Self::send_answers,
@@ -44,7 +44,7 @@ impl Resend<'_, '_> {
     }
 
     /// The joining side sends first.
-    fn each(
+    fn exchange_batches(
         &mut self,
         pairs: &PairsBySender,
         channel: &mut dyn Channel,
@@ -54,7 +54,7 @@ impl Resend<'_, '_> {
         for (sender, pairs) in [(Role::Join, &pairs.join), (Role::Host, &pairs.host)] {
             for batch in pairs.chunks(BATCH) {
                 if sender == self.agreed.role {
-                    self.books.release(&self.agreed, batch)?;
+                    self.stores.release(&self.agreed, batch)?;
                     send(self, batch, channel)?;
                 } else {
                     receive(self, batch, channel)?;
@@ -90,8 +90,8 @@ impl Resend<'_, '_> {
         let answers = spec.engine.decode(&job, &outputs)?;
         for (&pair, answer) in pairs.iter().zip(answers) {
             match answer {
-                Some(answer) => self.books.journal.store(pair, answer)?,
-                None => self.books.journal.reject(pair),
+                Some(answer) => self.stores.journal.store(pair, answer)?,
+                None => self.stores.journal.reject(pair),
             }
         }
         Ok(())
@@ -103,8 +103,8 @@ impl Resend<'_, '_> {
         channel: &mut dyn Channel,
     ) -> Result<(), SessionError> {
         for &pair in pairs {
-            // One that was not possible has no answer; the peer gets a record that is not an answer.
-            let records = match self.books.journal.answer(pair) {
+            // An impossible result has no answer; the peer gets a record that is not an answer.
+            let records = match self.stores.journal.answer(pair) {
                 Some(answer) => Record::of_answer(pair, answer),
                 None => vec![Record::Rejected(pair)],
             };
@@ -123,10 +123,10 @@ impl Resend<'_, '_> {
         for &pair in pairs {
             match self.receive_record(channel)? {
                 Some(Record::Answer(named, answer)) if named == pair && self.is_valid(&answer) => {
-                    self.books.journal.store(pair, answer)?;
+                    self.stores.journal.store(pair, answer)?;
                 }
                 Some(Record::Rejected(named)) if named == pair => {
-                    self.books.journal.reject(pair);
+                    self.stores.journal.reject(pair);
                 }
                 _ => return Err(Misbehaviour::InvalidAnswer.into()),
             }
@@ -134,7 +134,7 @@ impl Resend<'_, '_> {
         Ok(())
     }
 
-    /// The next record; the parts of an answer are put together.
+    /// Receives the next record, and assembles the parts of an answer.
     fn receive_record(&self, channel: &mut dyn Channel) -> Result<Option<Record>, SessionError> {
         let mut parts = AnswerParts::default();
         for _ in 0..MAX_OUTPUTS {
@@ -160,7 +160,7 @@ impl Resend<'_, '_> {
 
     /// This side's halves; the plan has only pairs that have one.
     fn halves(&self, pairs: &[usize]) -> Vec<u64> {
-        let half = |&pair: &usize| self.books.journal.half(pair).map_or(0, |half| half.half);
+        let half = |&pair: &usize| self.stores.journal.half(pair).map_or(0, |half| half.half);
         pairs.iter().map(half).collect()
     }
 }

@@ -1,6 +1,6 @@
-//! What is left to do for each pair, after this session's start or an interruption.
+//! What is left to do for each pair when a session starts or resumes.
 //!
-//! Each side says of each pair whether it knows the answer, whether it has its half of the output, and whether it has sent it.
+//! Each side states for each pair whether it knows the answer, whether it has its half of the output, and whether it has sent it.
 //! From both statements both sides derive the same plan:
 //!
 //! | situation | what happens |
@@ -36,7 +36,7 @@ pub(crate) struct Resume {
     pub(crate) halves: PairsBySender,
     /// Pairs whose answer the host or the joining side sends.
     pub(crate) answers: PairsBySender,
-    /// Pairs that the peer knows and that this side has not recorded as sent: it has lost its records.
+    /// Pairs that the peer knows but that this side has not recorded as sent, because it has lost its records.
     pub(crate) unrecorded: Vec<usize>,
     /// Pairs, or numbers of an answer about groups, that can neither be sent nor computed.
     pub(crate) lost: usize,
@@ -51,7 +51,7 @@ pub(crate) struct PairsBySender {
     pub(crate) join: Vec<usize>,
 }
 
-/// What a side says of a pair.
+/// A side's statement about a pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Statement(u8);
 
@@ -69,7 +69,7 @@ impl Statement {
         )
     }
 
-    pub(crate) fn says(self, flag: u8) -> bool {
+    pub(crate) fn has(self, flag: u8) -> bool {
         self.0 & flag != 0
     }
 }
@@ -98,11 +98,11 @@ impl Resume {
             .collect();
         let theirs = exchange_statements(channel, role, &ours)?;
         let needs =
-            |said: Statement, role: Role| to.includes(role) && !said.says(Statement::ANSWERED);
+            |said: Statement, role: Role| to.includes(role) && !said.has(Statement::ANSWERED);
         let peer = role.other();
         let open = |&pair: &usize| needs(ours[pair], role) || needs(theirs[pair], peer);
         let both_have_halves =
-            |&pair: &usize| ours[pair].says(Statement::HALF) && theirs[pair].says(Statement::HALF);
+            |&pair: &usize| ours[pair].has(Statement::HALF) && theirs[pair].has(Statement::HALF);
         let candidates = (0..pairs).filter(open).filter(both_have_halves).collect();
         let mut fitting = same_run(channel, role, journal, candidates)?
             .into_iter()
@@ -110,24 +110,24 @@ impl Resume {
         let mut plan = Self::default();
         for pair in 0..pairs {
             let (our, their) = (ours[pair], theirs[pair]);
-            let recorded = our.says(Statement::SENT) || !halves && journal.starts(pair) > 0;
-            if to.includes(peer) && their.says(Statement::ANSWERED) && !recorded {
+            let recorded = our.has(Statement::SENT) || !halves && journal.starts(pair) > 0;
+            if to.includes(peer) && their.has(Statement::ANSWERED) && !recorded {
                 plan.unrecorded.push(pair);
             }
             let (we_need, they_need) = (needs(our, role), needs(their, peer));
             if !we_need && !they_need {
                 continue;
             }
-            let sent = our.says(Statement::SENT) || their.says(Statement::SENT);
+            let sent = our.has(Statement::SENT) || their.has(Statement::SENT);
             if fitting.next_if_eq(&pair).is_some() {
                 for (needed, sender) in [(we_need, peer), (they_need, role)] {
                     if needed {
                         plan.halves.push(sender, pair);
                     }
                 }
-            } else if they_need && to.includes(role) && our.says(Statement::ANSWERED) {
+            } else if they_need && to.includes(role) && our.has(Statement::ANSWERED) {
                 plan.answers.push(role, pair);
-            } else if we_need && to.includes(peer) && their.says(Statement::ANSWERED) {
+            } else if we_need && to.includes(peer) && their.has(Statement::ANSWERED) {
                 plan.answers.push(peer, pair);
             } else if !sent {
                 plan.compare.push(pair);

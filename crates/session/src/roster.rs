@@ -63,8 +63,8 @@ pub(crate) struct AnnouncedRoster {
 pub(crate) struct Roster(Vec<Row>);
 
 impl Roster {
-    /// The roster of this side's cohort. With pseudonyms the cohort is sorted by them first: the order of a file reveals
-    /// something about the ids in it.
+    /// The roster of this side's cohort. With pseudonyms the cohort is sorted by them first, because the order of a file reveals
+    /// something about its ids.
     pub(crate) fn of(
         cohort: &mut Cohort,
         identity: &Identity,
@@ -119,7 +119,7 @@ impl Roster {
         let mut size = 0;
         for row in &self.0 {
             part.push(row);
-            // Escaped, a byte takes at most six.
+            // A byte takes at most six when escaped.
             let bytes = |text: &Option<String>| text.as_ref().map_or(0, |text| 6 * text.len());
             size += 6 * row.id.len() + bytes(&row.stimulus) + bytes(&row.hash) + 100;
             if size >= MESSAGE_BYTES {
@@ -173,8 +173,8 @@ impl Roster {
         self.0.len()
     }
 
-    /// How many participants and scanpaths these are; scanpaths may be repeated.
-    pub(crate) fn taking_part(&self, scanpaths: impl Iterator<Item = usize>) -> (u64, u64) {
+    /// The number of distinct participants and scanpaths among these.
+    pub(crate) fn count_participants(&self, scanpaths: impl Iterator<Item = usize>) -> (u64, u64) {
         let mut taking_part = vec![false; self.len()];
         for index in scanpaths {
             if let Some(it) = taking_part.get_mut(index) {
@@ -216,7 +216,7 @@ impl Roster {
             .collect()
     }
 
-    /// A hash of everything in it.
+    /// A hash of the roster.
     pub(crate) fn digest(&self) -> [u8; 32] {
         let mut context = Context::new(&SHA256);
         for row in &self.0 {
@@ -271,7 +271,7 @@ impl Row {
             .sum()
     }
 
-    /// Ids go to tables and files of this side: they must not steer a terminal or look like others.
+    /// Ids end up in tables and files of this side: they must not contain control characters or imitate other ids.
     fn is_printable(&self) -> bool {
         let texts = [Some(&self.id), self.stimulus.as_ref(), self.hash.as_ref()];
         texts.into_iter().flatten().all(|text| is_printable(text))

@@ -1,4 +1,4 @@
-//! Computes the pairs that are left.
+//! Computes the remaining pairs.
 
 use crate::control::{self, Tag};
 use crate::error::{InternalError, Misbehaviour, SessionError};
@@ -50,7 +50,7 @@ pub(crate) struct Finished {
 }
 
 impl AgreedSession {
-    /// Computes what is left, stores every answer as soon as it is known, and checks that both sides have the same. The
+    /// Computes the remaining pairs, stores every answer as soon as it is known, and checks that both sides have the same. The
     /// observer gets pairs by their index in the whole list.
     pub fn run(mut self, observer: &dyn Observer) -> Result<CompletedSession, SessionError> {
         // Limits were not enforced when the sides agreed on an estimate.
@@ -82,18 +82,18 @@ impl AgreedSession {
         })
     }
 
-    /// Bans the other side, if this error is a reason. Where workers compute, whoever has stolen the key of one could have an institution
-    /// banned: there it stops the tile, and this side's user decides.
+    /// Bans the other side if this error calls for it. A stolen worker key could get an institution banned, so an error of a worker
+    /// only stops the tile, and this side's user decides.
     fn keep_ban(&mut self, error: &SessionError) -> Result<(), SessionError> {
         let Agreement { journal, id, .. } = &self.agreement;
         if let Some(reason) = error.ban() {
-            // If the coordinator cannot be reached for long, the worker's own user is told.
+            // If the coordinator stays unreachable, the worker's own user is told.
             let _ = journal.report(reason);
         }
         let tile = self.agreement.proposal.tile;
         // Workers sign nothing.
         let of_worker = tile.filter(|_| !self.agreement.signs);
-        // Also if pairs were started too often: only a peer that has a ledger can be let in again.
+        // Also if pairs were started too often: a ban can be lifted only for a peer with a ledger.
         self.agreement.ledger.update(|ledger| {
             match (error.ban(), of_worker) {
                 (Some(reason), Some(tile)) => ledger.set_report(id, tile, reason),
@@ -165,13 +165,13 @@ impl AgreedSession {
             return Err(Misbehaviour::DifferentAnswers.into());
         }
         if coordinated {
-            // This side has its answers, whether the coordinator learns that or not.
+            // This side has its answers even if the coordinator does not learn that.
             self.record_failure = self.agreement.journal.mark_complete().err();
         }
         match (signed, theirs.completion) {
             (Some(signed), Some(completion)) => {
                 let theirs = self.check_signature(Step::Completion, disclosure, completion)?;
-                // The answers are known, so a full disk does not take them away.
+                // The answers are known, so a full disk does not lose them.
                 let recorded = self.record(Step::Completion, disclosure, signed, theirs);
                 self.record_failure = recorded.err();
             }
@@ -187,7 +187,7 @@ impl AgreedSession {
         Ok(())
     }
 
-    /// Fixes the peer's groups, and opens the coins of a test and published labels, once it starts.
+    /// Fixes the peer's groups, and opens the coins of a test and published labels, when the computation starts.
     fn open_committed(&mut self) -> Result<(), SessionError> {
         let (session, agreement) = (&mut self.session, &mut self.agreement);
         match &mut agreement.group {
@@ -215,7 +215,7 @@ impl AgreedSession {
         })
     }
 
-    /// Sends and receives what an earlier session left open.
+    /// Exchanges the halves and answers that an earlier session left open.
     fn resend(&mut self) -> Result<(), SessionError> {
         let Self {
             session, agreement, ..
@@ -233,12 +233,12 @@ impl AgreedSession {
             cells: &agreement.cells,
             scanpaths: own.len(),
         };
-        let mut books = RecordStores {
+        let mut stores = RecordStores {
             journal: &mut agreement.journal,
             account: &mut agreement.account,
             failure: None,
         };
-        books.account.catch_up()?;
+        stores.account.catch_up()?;
         if agreement.group.is_some() {
             return Ok(());
         }
@@ -247,12 +247,12 @@ impl AgreedSession {
             agreement: &agreement.id,
             own: &own,
             peer_lengths: &peer_lengths,
-            books: &mut books,
+            stores: &mut stores,
         };
         resend.run(&agreement.resume, &mut session.channel)
     }
 
-    /// Compares the pairs that are left.
+    /// Compares the remaining pairs.
     fn compare(&mut self, observer: &dyn Observer) -> Result<(), SessionError> {
         let Self {
             session, agreement, ..
@@ -281,7 +281,7 @@ impl AgreedSession {
             compare,
             run: agreement.run,
             max_starts: agreement.max_starts,
-            books: Mutex::new(RecordStores {
+            stores: Mutex::new(RecordStores {
                 journal: &mut agreement.journal,
                 account: &mut agreement.account,
                 failure: None,
@@ -297,15 +297,15 @@ impl AgreedSession {
             job = job.with_key(key.share());
         }
         let answers = spec.engine.run(&job, &mut session.channel, &records);
-        let mut books = records.books();
+        let mut stores = records.stores();
         let caught = matches!(
             answers,
             Err(ProtocolError::PeerMisbehaved(
                 veilpath_protocol::Misbehaviour::Computation(_)
             ))
         );
-        // A peer that was caught is banned, whatever else went wrong.
-        if let Some(failure) = books.failure.take()
+        // A cheating peer is banned, whatever else went wrong.
+        if let Some(failure) = stores.failure.take()
             && !caught
         {
             return Err(failure);
@@ -314,7 +314,7 @@ impl AgreedSession {
             // Reported at the end of the session. Any other error ends it here.
             Err(ProtocolError::PeerMisbehaved(
                 veilpath_protocol::Misbehaviour::ResultOutOfRange,
-            )) if books.journal.has_rejected() => return Ok(()),
+            )) if stores.journal.has_rejected() => return Ok(()),
             answers => answers?,
         };
         let learns = agreement.group.is_none() && spec.reveal_to.includes(session.role);
@@ -323,7 +323,7 @@ impl AgreedSession {
         }
         for (&pair, answer) in compare.iter().zip(answers) {
             check_revealed(spec, &answer)?;
-            books.journal.store(pair, answer)?;
+            stores.journal.store(pair, answer)?;
         }
         Ok(())
     }

@@ -9,15 +9,15 @@ use veilpath_protocol::{DefaultLimit, Engine, Role, Spec};
 /// The most comparisons of one scanpath of this side with one peer, in all sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ScanpathLimit {
-    /// What the plan and the length of the scanpath suggest ([`DefaultLimit`]). The engine `plain` hides nothing, and has no
+    /// The default for the plan and the length of the scanpath ([`DefaultLimit`]). The engine `plain` hides nothing, and has no
     /// limit.
     #[default]
     Default,
-    /// The same, but at most this many: the policy says so.
+    /// The default, but at most this many, as the policy requires.
     DefaultUpTo(u64),
-    /// The same for every scanpath.
+    /// This many for every scanpath.
     Count(u64),
-    /// As many as the peer likes.
+    /// No limit.
     Unlimited,
 }
 
@@ -39,7 +39,7 @@ pub struct LimitSummary {
     pub before: u64,
     /// The same after this plan.
     pub after: u64,
-    /// The limit that this plan exceeds. A session that only estimates goes on all the same.
+    /// The limit that this plan exceeds. A session that only estimates continues anyway.
     pub exceeded: Option<ExceededLimit>,
 }
 
@@ -72,7 +72,7 @@ impl LimitSummary {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Limits {
-    /// The one that the user has set, if it is not the default.
+    /// The limit that the user has set, if it is not the default.
     pub(crate) chosen: Option<Vec<u64>>,
     /// The default of the plan.
     pub(crate) default: Vec<u64>,

@@ -144,7 +144,7 @@ pub(crate) struct Agreement {
 }
 
 impl Session {
-    /// Exchanges versions, idle timeouts, and the alphabets of the cohorts; returns the other side's alphabet.
+    /// Exchanges versions, idle timeouts and alphabets; returns the other side's alphabet.
     pub fn open(
         mut channel: SecureChannel,
         role: Role,
@@ -215,7 +215,7 @@ impl Session {
         }
     }
 
-    /// The computation starts: the peer is restricted to this agreement.
+    /// Restricts the peer to this agreement when its computation starts.
     pub(crate) fn pin(&self, agreement: &[u8; 32]) -> Result<(), SessionError> {
         self.pinned_agreement.pin(agreement)
     }
@@ -250,7 +250,7 @@ impl Session {
     }
 }
 
-/// The host's and the joining side's, from this side's and the other's.
+/// Orders this side's and the other side's value as host and joining side.
 fn by_role<T>(role: Role, ours: T, theirs: T) -> (T, T) {
     match role {
         Role::Host => (ours, theirs),

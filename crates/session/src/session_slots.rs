@@ -31,7 +31,7 @@ struct State {
     next: u64,
 }
 
-/// Permission to work, until it is dropped.
+/// Permission to run a session, until it is dropped.
 #[derive(Debug)]
 pub struct SessionSlot(Arc<Inner>);
 
@@ -74,7 +74,7 @@ impl Inner {
 }
 
 impl Waiter<'_> {
-    /// A slot, if one is free within this time; else how many sessions are ahead.
+    /// A slot, if one is free within this time; otherwise the number of sessions ahead.
     fn wait(&self, timeout: Duration) -> Result<SessionSlot, u64> {
         let deadline = Instant::now() + timeout;
         let mut state = self.slots.state();

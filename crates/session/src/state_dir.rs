@@ -6,12 +6,12 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The directory for what must outlive a session.
+/// The directory for everything that outlives a session.
 #[derive(Clone, Debug)]
 pub struct StateDir(PathBuf);
 
 impl StateDir {
-    /// This directory.
+    /// A state directory at this path.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self(folder.into())
     }
@@ -53,7 +53,7 @@ impl StateDir {
             (self.ledgers(), crate::locked_file::GUARD),
             (self.disclosures(), crate::locked_file::GUARD),
         ] {
-            for abandoned in entries(&folder, NEW)? {
+            for abandoned in entries(&folder, NEW_EXTENSION)? {
                 remove_unlocked(&abandoned.with_extension(guard), &abandoned);
             }
         }
@@ -116,8 +116,8 @@ impl StateDir {
         Ok(self.ledger_of(peer)?.read()?.banned)
     }
 
-    /// Lets a banned peer in again, and lets stopped tiles go on. Returns why it was banned, if it was. Pairs that it started too often
-    /// may be started again, too.
+    /// Lifts the ban of a peer, and resumes its stopped tiles. Returns why it was banned, if it was. Pairs that it started too often
+    /// may also be started again.
     pub fn lift_ban(&self, peer: Fingerprint) -> Result<Option<BanReason>, SessionError> {
         self.check()?;
         let mut reason = None;
@@ -201,7 +201,7 @@ pub struct KnownPeer {
 }
 
 /// The extension of a file that is being written and will replace another one.
-pub(crate) const NEW: &str = "new";
+pub(crate) const NEW_EXTENSION: &str = "new";
 
 /// The files with this extension in a folder, in the order of their names; none where there is no folder.
 pub(crate) fn entries(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, SessionError> {
@@ -242,7 +242,7 @@ pub(crate) fn open_private(options: &OpenOptions, path: &Path) -> Result<File, S
     Ok(file)
 }
 
-/// Whether this path is that of an open file. Another process may have replaced the file since it was opened.
+/// Whether this path still leads to an open file. Another process may have replaced the file since it was opened.
 #[cfg(unix)]
 pub(crate) fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -254,7 +254,7 @@ pub(crate) fn is_at(file: &File, path: &Path) -> bool {
     id_of_file.is_some() && id_of_file == id(std::fs::metadata(path))
 }
 
-/// Files have no numbers here.
+/// This system has no file numbers to compare.
 #[cfg(not(unix))]
 pub(crate) fn is_at(_: &File, _: &Path) -> bool {
     true
@@ -292,7 +292,7 @@ pub(crate) fn private_file() -> OpenOptions {
 /// Replaces a file atomically: a crash leaves either the old content or the new one.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), SessionError> {
     let failed = |error: io::Error| SessionError::io(path, error);
-    let new = path.with_extension(NEW);
+    let new = path.with_extension(NEW_EXTENSION);
     let mut file = private_file()
         .create(true)
         .truncate(true)

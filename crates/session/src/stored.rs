@@ -5,7 +5,7 @@
 //! be written without the peer, also those of a session that never ended.
 
 use crate::error::{FileProblem, InternalError, SessionError};
-use crate::identity::{hex, unhex};
+use crate::identity::{from_hex, hex};
 use crate::journal::Journal;
 use crate::limits::{MAX_PAIRS, MAX_SCANPATHS};
 use crate::state_dir::{self, Listing, entries};
@@ -65,7 +65,7 @@ pub(crate) struct Description {
 }
 
 impl Description {
-    /// Of these pairs. The outcome has no results yet.
+    /// The description of these pairs. The outcome has no results yet.
     pub(crate) fn new(
         journal: &[u8; 32],
         peer: Fingerprint,
@@ -119,7 +119,7 @@ impl Description {
                 .as_ref()
                 .is_none_or(|schema| schema.count() <= MAX_NUMBERS)
             && description.peer().is_some()
-            && unhex(&description.journal).is_some();
+            && from_hex(&description.journal).is_some();
         fitting.then_some(description)
     }
 
@@ -260,7 +260,7 @@ fn read(path: &Path) -> Result<Description, SessionError> {
 /// The journal beside a description.
 fn journal(path: &Path, description: &Description) -> Result<Journal, SessionError> {
     let corrupted = || SessionError::file(path, FileProblem::CorruptedComparison);
-    let id = unhex(&description.journal).ok_or_else(corrupted)?;
+    let id = from_hex(&description.journal).ok_or_else(corrupted)?;
     let pairs = usize::try_from(description.outcome.pairs).map_err(|_| corrupted())?;
     let folder = path.parent().unwrap_or(Path::new(""));
     let places = pairs + description.numbers();

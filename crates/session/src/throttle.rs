@@ -12,13 +12,13 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::time::{Duration, Instant};
 
 /// Handshakes with all addresses together.
-const ALL: Rate = Rate::new(50, 100);
+const TOTAL_RATE: Rate = Rate::new(50, 100);
 
 /// Handshakes with one address.
-const ONE_ADDRESS: Rate = Rate::new(25, 50);
+const ADDRESS_RATE: Rate = Rate::new(25, 50);
 
 /// The reserve of an address from which a peer has authenticated.
-const KNOWN_ADDRESS: Rate = Rate::new(2, 4);
+const KNOWN_ADDRESS_RATE: Rate = Rate::new(2, 4);
 
 /// Addresses with their own bucket. Where there are more at once, the others share one.
 const MAX_ADDRESSES: usize = 1024;
@@ -34,9 +34,10 @@ pub(crate) struct Rate {
 }
 
 impl Rate {
-    pub(crate) const fn new(per_second: u32, at_once: u32) -> Self {
+    pub(crate) const fn new(per_second: u32, burst_size: u32) -> Self {
         let interval = Duration::from_nanos(1_000_000_000 / per_second as u64);
-        let burst = Duration::from_nanos(1_000_000_000 / per_second as u64 * (at_once - 1) as u64);
+        let burst =
+            Duration::from_nanos(1_000_000_000 / per_second as u64 * (burst_size - 1) as u64);
         Self { interval, burst }
     }
 }
@@ -56,7 +57,7 @@ impl Bucket {
         self.full_at <= now + rate.burst
     }
 
-    fn spend(&mut self, rate: Rate, now: Instant) {
+    fn consume(&mut self, rate: Rate, now: Instant) {
         self.full_at = self.full_at.max(now) + rate.interval;
     }
 
@@ -64,7 +65,7 @@ impl Bucket {
     pub(crate) fn take(&mut self, rate: Rate, now: Instant) -> bool {
         let allowed = self.allows(rate, now);
         if allowed {
-            self.spend(rate, now);
+            self.consume(rate, now);
         }
         allowed
     }
@@ -117,12 +118,12 @@ impl Throttle {
             false => &mut self.shared,
         };
         // An address that has used up its own bucket must not use up the others'.
-        if own.allows(ONE_ADDRESS, now) && self.all.take(ALL, now) {
-            own.spend(ONE_ADDRESS, now);
+        if own.allows(ADDRESS_RATE, now) && self.all.take(TOTAL_RATE, now) {
+            own.consume(ADDRESS_RATE, now);
             return true;
         }
         let known = self.known.get_mut(&from);
-        known.is_some_and(|bucket| bucket.take(KNOWN_ADDRESS, now))
+        known.is_some_and(|bucket| bucket.take(KNOWN_ADDRESS_RATE, now))
     }
 
     /// A peer has authenticated from this address.

@@ -4,8 +4,8 @@
 //! X.509 to parse, to sign or to let expire. Each side accepts exactly the key whose fingerprint it was given, and only after
 //! the other side has signed the handshake with it.
 //!
-//! The cryptography is *ring*'s: it needs no more than the C compiler that Rust links with, on every supported platform. aws-lc-rs asks for more tools on some of them; the providers in pure Rust are either not yet released as
-//! stable or need recent processors.
+//! The cryptography is *ring*'s, which needs only a C compiler on every supported platform. aws-lc-rs needs more tools on some of
+//! them; the pure-Rust providers either have no stable release yet or need recent processors.
 //!
 //! A key is sent as SubjectPublicKeyInfo; a fingerprint is the SHA-256 hash of those bytes. The application protocol (ALPN) is
 //! `veilpath`. There is no server name, no session ticket and no early data. The end is `close_notify`.
@@ -76,7 +76,7 @@ pub(crate) fn client(
 #[derive(Debug)]
 pub(crate) struct PinnedKeys {
     expected: Arc<[Fingerprint]>,
-    /// Whether every key is: of workers, whose certificates are checked right after the handshake.
+    /// Whether every key is accepted: those of workers, whose certificates are checked right after the handshake.
     any: bool,
     presented: Mutex<Option<Fingerprint>>,
     provider: Arc<CryptoProvider>,
@@ -143,7 +143,7 @@ impl PinnedKeys {
                     (None, _) => Misbehaviour::NoKey.into(),
                 }
             }
-            Error::AlertReceived(alert) if is_about_key(*alert) => SessionError::KeyRejected,
+            Error::AlertReceived(alert) if rejects_key(*alert) => SessionError::KeyRejected,
             // Not a TLS record: the first bytes of an HTTP or SSH server.
             Error::InvalidMessage(
                 InvalidMessage::InvalidContentType | InvalidMessage::UnknownProtocolVersion,
@@ -270,7 +270,7 @@ fn provider() -> Arc<CryptoProvider> {
     Arc::new(provider)
 }
 
-fn is_about_key(alert: AlertDescription) -> bool {
+fn rejects_key(alert: AlertDescription) -> bool {
     matches!(
         alert,
         AlertDescription::AccessDenied
@@ -290,8 +290,8 @@ fn config_error(error: Error) -> SessionError {
 mod tests {
     use super::*;
 
-    /// Lets two ends talk in memory until both are done or one fails.
-    fn shake(
+    /// Runs a handshake in memory until both ends are done or one fails.
+    fn handshake(
         client: &mut Connection,
         server: &mut Connection,
     ) -> (Result<(), Error>, Result<(), Error>) {
@@ -331,7 +331,7 @@ mod tests {
         let (a, b) = two();
         let mut client = client(&a, &PinnedKeys::new(b.fingerprint())).unwrap();
         let mut server = server(&b, &PinnedKeys::new(a.fingerprint())).unwrap();
-        let (first, second) = shake(&mut client, &mut server);
+        let (first, second) = handshake(&mut client, &mut server);
         first.unwrap();
         second.unwrap();
         for end in [&client, &server] {
@@ -351,7 +351,7 @@ mod tests {
 
         let mut caller = client(&a, &expects_other).unwrap();
         let mut waiting = server(&b, &PinnedKeys::new(a.fingerprint())).unwrap();
-        let (rejecting, rejected) = shake(&mut caller, &mut waiting);
+        let (rejecting, rejected) = handshake(&mut caller, &mut waiting);
         let error = expects_other.explain(&rejecting.unwrap_err());
         assert!(
             matches!(error, SessionError::WrongPeer { expected, found }
@@ -365,7 +365,7 @@ mod tests {
         let pinned = PinnedKeys::new(b.fingerprint());
         let mut caller = client(&a, &pinned).unwrap();
         let mut waiting = server(&b, &expects_other).unwrap();
-        let (rejected, rejecting) = shake(&mut caller, &mut waiting);
+        let (rejected, rejecting) = handshake(&mut caller, &mut waiting);
         let error = expects_other.explain(&rejecting.unwrap_err());
         assert!(matches!(error, SessionError::WrongPeer { found, .. }
             if found == a.fingerprint()));
@@ -428,7 +428,7 @@ mod tests {
             .unwrap()
             .into();
         let mut server = server(&b, &PinnedKeys::new(a.fingerprint())).unwrap();
-        let (_, rejecting) = shake(&mut client, &mut server);
+        let (_, rejecting) = handshake(&mut client, &mut server);
         assert!(rejecting.is_err());
     }
 }

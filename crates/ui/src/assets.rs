@@ -86,7 +86,7 @@ fn script(text: &'static str) -> Response {
     typed("text/javascript; charset=utf-8", text)
 }
 
-/// An answer of this media type.
+/// A response of this media type.
 pub(crate) fn typed(media_type: &'static str, body: impl IntoResponse) -> Response {
     ([(CONTENT_TYPE, media_type)], body).into_response()
 }

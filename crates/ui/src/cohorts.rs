@@ -3,7 +3,7 @@
 use crate::App;
 use crate::files::StoredFile;
 use crate::forms::{LetterForm, ReadForm};
-use crate::words::Problem;
+use crate::problem::Problem;
 use crate::workspace::lock;
 use serde_json::json;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub(crate) struct CohortState {
 }
 
 impl CohortState {
-    /// The cohort file, read.
+    /// The parsed cohort file.
     pub(crate) fn raw(&self) -> Result<RawCohort, Problem> {
         let input = Input::from_shared(&self.name, Arc::clone(&self.bytes))?;
         Ok(read_cohort_from(input)?)
@@ -47,7 +47,7 @@ pub(crate) struct EncodeJob {
     traces: Option<[Option<Arc<Trace>>; 2]>,
 }
 
-/// What an encoding gives.
+/// The result of an encoding.
 #[derive(Debug, Default)]
 struct EncodedCohorts {
     cohorts: [Option<Arc<CohortState>>; 2],
@@ -55,7 +55,7 @@ struct EncodedCohorts {
 }
 
 impl App {
-    /// Notes that files or options have changed. `letters_only` keeps the pictures.
+    /// Records that files or options have changed. `letters_only` keeps the pictures.
     pub(crate) fn begin_encoding(&self, letters_only: bool) -> EncodeJob {
         let mut workspace = lock(&self.workspace);
         workspace.generation += 1;

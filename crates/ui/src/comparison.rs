@@ -2,8 +2,8 @@
 
 use crate::App;
 use crate::cohorts::CohortState;
+use crate::problem::Problem;
 use crate::results::{ResultState, result_file};
-use crate::words::Problem;
 use crate::workspace::{JobState, Workspace, lock};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -17,7 +17,7 @@ use veilpath::{
     compare, part_of_cohort, plan,
 };
 
-/// How often the page hears about progress.
+/// How often the page gets progress.
 const REPORT_INTERVAL: Duration = Duration::from_millis(150);
 
 /// Why there is no test of the two cohorts.
@@ -70,7 +70,7 @@ impl CompareForm {
     }
 }
 
-/// Everything that a comparison needs, taken when it starts.
+/// A snapshot of everything that a comparison needs.
 struct Job {
     options: PlanOptions,
     cohorts: [Option<Arc<CohortState>>; 2],

@@ -1,6 +1,6 @@
 //! Files that were dropped on the page, and those of the chosen folder.
 
-use crate::words::Problem;
+use crate::problem::Problem;
 use crate::workspace::Workspace;
 use serde_json::{Value, json};
 use std::path::{Component, Path, PathBuf};
@@ -101,7 +101,7 @@ impl StoredFile {
         }
     }
 
-    /// What it is, for the page's script.
+    /// The kind of file, for the page's script.
     pub(crate) fn kind_name(&self) -> &'static str {
         self.kind_and_title().0
     }
@@ -155,7 +155,7 @@ impl Workspace {
         let path = self.folder_file(name)?;
         let missing = |_| not_in_folder();
         let size = std::fs::metadata(&path).map_err(missing)?.len();
-        // Enough for any format's recognition; large files stay on the disk.
+        // Enough to recognise any format; large files stay on disk.
         let start = read_start(&path).map_err(missing)?;
         let kind = match size <= start.len() as u64 {
             true => file_kind(name, &start.into())?,
@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_labels() {
+    fn file_names_become_safe_labels() {
         for (name, expected) in [
             ("a.csv", "a.csv"),
             ("../../etc/passwd", "passwd"),

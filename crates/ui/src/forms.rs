@@ -1,6 +1,6 @@
 //! The boxes of the page. Empty boxes leave a choice to the program; the names are those of the command line.
 
-use crate::words::Problem;
+use crate::problem::Problem;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use veilpath::Choice;
@@ -299,7 +299,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn boxes_that_are_hidden_have_no_effect() {
+    fn hidden_boxes_have_no_effect() {
         let form = LetterForm {
             detect: "idt".into(),
             velocity: "800px".into(),

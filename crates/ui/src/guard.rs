@@ -33,7 +33,7 @@ const REPORT_POLICY: &str = "sandbox allow-scripts allow-downloads; frame-ancest
 pub(crate) struct Guard {
     port: u16,
     token: String,
-    /// Opens the page once. It is for the program that starts the browser: other users of this machine see its arguments.
+    /// A token that opens the page once, for the program that starts the browser: other users of this machine can see its arguments.
     launch: Mutex<Option<String>>,
     cookie: String,
 }
@@ -70,13 +70,13 @@ impl Guard {
         ["127.0.0.1", "localhost"].map(|name| format!("{name}:{}", self.port))
     }
 
-    /// Names that somebody else made resolve to this machine (DNS rebinding) are rejected.
+    /// Rejects other host names that resolve to this machine (DNS rebinding).
     fn is_own_host(&self, headers: &HeaderMap) -> bool {
         let host = single(headers, &HOST);
         host.is_some_and(|host| self.hosts().iter().any(|own| own == host))
     }
 
-    /// Requests that change something must come from this page; others must not come from another.
+    /// Requests that change something must come from this page; others must not come from another page.
     fn is_own_origin(&self, method: &Method, headers: &HeaderMap) -> bool {
         let site = headers.get(HeaderName::from_static("sec-fetch-site"));
         let is_reading = matches!(*method, Method::GET | Method::HEAD);
@@ -171,7 +171,7 @@ pub(crate) async fn check(
             "open the address that the terminal shows: it contains the token",
         )
     } else if announced_bytes(headers) > limit(request.uri().path()) as u64 {
-        // Before anything is read: the browser would send all of it.
+        // Checked before anything is read: the browser would send all of it.
         refused(StatusCode::PAYLOAD_TOO_LARGE, "this is too large")
     } else {
         let is_report = request.uri().path().starts_with("/report/");
@@ -200,7 +200,7 @@ fn protected(mut answer: Response, is_report: bool) -> Response {
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    // What participants looked at does not stay in the browser's cache.
+    // Participants' data must not stay in the browser's cache.
     headers
         .entry(CACHE_CONTROL)
         .or_insert(HeaderValue::from_static("no-store"));

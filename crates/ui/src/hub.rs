@@ -15,7 +15,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 /// Events that may wait for a page; one that is further behind must load the state again.
 const MAX_WAITING: usize = 256;
 
-/// How often the end is considered.
+/// How often the server checks whether it may stop.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The open pages.
@@ -47,7 +47,7 @@ impl Hub {
         }
     }
 
-    /// Tells all pages.
+    /// Sends an event to all pages.
     pub(crate) fn send(&self, event: &Value) {
         let text = event.to_string();
         for (_, page) in &lock(&self.pages).open {
@@ -76,7 +76,7 @@ impl Hub {
     }
 
     /// Waits until the user stops the server, or until no page is open and nothing is left to do.
-    pub(crate) async fn ended(&self, is_needed: impl Fn() -> bool) {
+    pub(crate) async fn wait_until_done(&self, is_needed: impl Fn() -> bool) {
         loop {
             let wait = tokio::time::timeout(CHECK_INTERVAL, self.quit.notified());
             if wait.await.is_ok() || (!is_needed() && self.is_abandoned()) {

@@ -13,7 +13,7 @@
 //! | `comparison`, `results` | a comparison on this machine, and its report |
 //! | `partner`, `proposal`, `session`, `qr` | a comparison with another institution |
 //! | `hub` | events for all open pages, and the end of the server when none is left |
-//! | `words` | errors for people |
+//! | `problem` | errors as the page shows them |
 
 mod assets;
 mod cohorts;
@@ -25,12 +25,12 @@ mod guard;
 mod hub;
 mod partner;
 mod picture;
+mod problem;
 mod proposal;
 mod qr;
 mod results;
 mod routes;
 mod session;
-mod words;
 mod workspace;
 
 use guard::Guard;
@@ -41,7 +41,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use workspace::{Workspace, lock};
 
-/// Where the page is, and what it may use.
+/// The options of the server.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
     /// The port on the loopback network; 0 lets the system choose.
@@ -85,7 +85,7 @@ pub enum ServerError {
     Listen {
         /// The port.
         port: u16,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// The folder cannot be used.
@@ -93,7 +93,7 @@ pub enum ServerError {
     Folder {
         /// The folder.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// The server failed.
@@ -169,9 +169,10 @@ impl Server {
         } = self;
         let router = routes::router(&app);
         let result = runtime.block_on(async {
-            let ended = Arc::clone(&app);
+            let state = Arc::clone(&app);
             let stop = async move {
-                ended.hub.ended(|| lock(&ended.workspace).is_needed()).await;
+                let is_needed = || lock(&state.workspace).is_needed();
+                state.hub.wait_until_done(is_needed).await;
             };
             // Pages keep a connection open for events, so a graceful shutdown would wait for them.
             let served = runtime.spawn(async move { axum::serve(listener, router).await });
@@ -182,8 +183,8 @@ impl Server {
             });
             match served.await {
                 Ok(served) => served,
-                Err(ended) if ended.is_cancelled() => Ok(()),
-                Err(failed) => Err(std::io::Error::other(failed)),
+                Err(error) if error.is_cancelled() => Ok(()),
+                Err(error) => Err(std::io::Error::other(error)),
             }
         });
         // A comparison that still runs ends with the process.

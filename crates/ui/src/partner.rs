@@ -1,8 +1,8 @@
 //! The partner: this side's identity, invitations, and the plan to propose.
 
 use crate::App;
+use crate::problem::Problem;
 use crate::qr;
-use crate::words::Problem;
 use crate::workspace::{Workspace, lock};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -21,9 +21,9 @@ const MAX_LINES: usize = 20;
 pub(crate) struct PartnerForm {
     /// `host` or `join`.
     pub(crate) role: String,
-    /// What this institution is called.
+    /// The name of this institution.
     pub(crate) name: String,
-    /// What the partner is called.
+    /// The name of the partner.
     pub(crate) peer_name: String,
     /// The partner's fingerprint.
     pub(crate) peer: String,
@@ -100,7 +100,7 @@ impl Workspace {
         Ok(identity)
     }
 
-    /// Takes over what an invitation, or the answer to one, says.
+    /// Applies an invitation, or the answer to one.
     pub(crate) fn open_invitation(&mut self, bytes: &[u8]) -> Result<(), Problem> {
         let invitation = Invitation::read(bytes)?;
         if self.session.is_running() {
@@ -114,7 +114,7 @@ impl Workspace {
         form.peer = invitation.fingerprint.to_string();
         form.peer_name = invitation.name;
         form.encoding = invitation.encoding.0;
-        // An answer says neither: this side hosts, and its own plan stays.
+        // An answer contains neither: this side hosts, and keeps its own plan.
         let Some(place) = invitation.place else {
             form.role = "host".into();
             return Ok(());
@@ -172,14 +172,14 @@ impl App {
         Ok(json!({"words": fingerprint_words(form.fingerprint()?)}))
     }
 
-    /// What the institution's policy and limits say about the plan.
+    /// Whether the institution's policy and limits allow the plan.
     pub(crate) fn policy(&self) -> Result<Value, Problem> {
         let workspace = lock(&self.workspace);
         let form = &workspace.partner;
         let state_dir = state_dir(workspace.identity.as_deref())?;
         let policy = find_policy(None, &state_dir)?;
-        let limits = match workspace.prospect(policy.as_ref()) {
-            Ok(prospect) => prospect,
+        let limits = match workspace.preview_limits(policy.as_ref()) {
+            Ok(preview) => preview,
             Err(problem) => json!({"kind": "problem", "problem": problem}),
         };
         let Some(policy) = policy else {
@@ -230,7 +230,7 @@ impl App {
         }
         let owner = workspace.identity()?.fingerprint();
         let record = SignedRecord::read(&path, Some(owner))
-            .and_then(SignedRecord::unbroken)
+            .and_then(SignedRecord::require_intact)
             .map_err(veilpath::Error::from)?;
         let mut bytes = Vec::new();
         write_record(&record.lines, &mut bytes)

@@ -1,11 +1,11 @@
-//! What this side proposes to its partner, and what its own limits say about it.
+//! What this side proposes to its partner, and whether its own limits allow it.
 
-use crate::words::Problem;
+use crate::problem::Problem;
 use crate::workspace::Workspace;
 use serde_json::{Value, json};
 use std::time::Duration;
 use veilpath::{
-    DEFAULT_MINIMUM_GROUP, LocalCohort, Policy, Prospect, Role, ScanpathLimit, SessionControl,
+    DEFAULT_MINIMUM_GROUP, LimitPreview, LocalCohort, Policy, Role, ScanpathLimit, SessionControl,
     SessionOptions, find_policy, state_dir,
 };
 
@@ -46,8 +46,8 @@ impl Workspace {
         )?)
     }
 
-    /// What this side's limits say about the plan before anybody connects.
-    pub(crate) fn prospect(&self, policy: Option<&Policy>) -> Result<Value, Problem> {
+    /// Compares the plan with this side's limits before anybody connects.
+    pub(crate) fn preview_limits(&self, policy: Option<&Policy>) -> Result<Value, Problem> {
         let role = match self.partner.role.as_str() {
             "join" => Role::Join,
             _ => Role::Host,
@@ -57,9 +57,9 @@ impl Workspace {
             limit = policy.limit(limit);
             minimum = minimum.max(policy.minimum_group());
         }
-        let prospect = self.local_cohort()?.prospect(role, limit, minimum)?;
-        Ok(match prospect {
-            Prospect::Pairs {
+        let preview = self.local_cohort()?.preview_limits(role, limit, minimum)?;
+        Ok(match preview {
+            LimitPreview::Pairs {
                 limit,
                 with_equal_partner,
             } => json!({
@@ -68,13 +68,13 @@ impl Workspace {
                 "needed": with_equal_partner,
                 "fits": limit.is_none_or(|limit| with_equal_partner <= limit),
             }),
-            Prospect::Groups { smallest, minimum } => json!({
+            LimitPreview::Groups { smallest, minimum } => json!({
                 "kind": "groups",
                 "smallest": smallest,
                 "minimum": minimum,
                 "fits": smallest >= minimum.into(),
             }),
-            Prospect::NoGroups => json!({"kind": "no-groups", "fits": false}),
+            LimitPreview::NoGroups => json!({"kind": "no-groups", "fits": false}),
         })
     }
 

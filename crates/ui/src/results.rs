@@ -1,6 +1,6 @@
 //! The result of a comparison, as a report and as files.
 
-use crate::words::Problem;
+use crate::problem::Problem;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use veilpath::report::{

@@ -1,4 +1,4 @@
-//! What can be asked for.
+//! The routes of the server.
 
 use crate::assets::{self, typed};
 use crate::cohorts::areas_csv;
@@ -6,7 +6,7 @@ use crate::comparison::CompareForm;
 use crate::files::{MAX_FILE_BYTES, StoredFile};
 use crate::forms::{LetterForm, ReadForm};
 use crate::partner::PartnerForm;
-use crate::words::Problem;
+use crate::problem::Problem;
 use crate::workspace::lock;
 use crate::{App, guard, picture};
 use axum::Router;
@@ -31,10 +31,10 @@ const FILES: &str = "/api/files";
 
 type Shared = State<Arc<App>>;
 
-/// What a request gives, or why not.
+/// The response to a request, or its problem.
 type Answer = Result<Json<Value>, ProblemResponse>;
 
-/// A problem as an answer.
+/// A problem as a response.
 pub(crate) struct ProblemResponse(Problem);
 
 impl IntoResponse for ProblemResponse {

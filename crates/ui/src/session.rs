@@ -1,8 +1,8 @@
 //! A session with the partner.
 
 use crate::App;
+use crate::problem::Problem;
 use crate::results::ResultState;
-use crate::words::Problem;
 use crate::workspace::lock;
 use serde_json::{Value, json};
 use std::net::ToSocketAddrs;
@@ -13,10 +13,10 @@ use veilpath::{
     SessionError, SessionEvent, plan_in_words, units,
 };
 
-/// How often the page hears about progress.
+/// How often the page gets progress.
 const REPORT_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Where a session is.
+/// The state of a session.
 #[derive(Debug, Default)]
 pub(crate) struct SessionState {
     phase: Phase,
@@ -66,13 +66,13 @@ impl SessionState {
         self.control.is_some()
     }
 
-    /// What was approved is no longer what would be computed, so the next session asks again. Results of computed pairs
+    /// The approved plan has changed, so the next session asks again. Results of computed pairs
     /// are kept.
     pub(crate) fn needs_approval(&mut self) {
         if self.is_running() {
             self.is_outdated = true;
         } else if self.phase == Phase::Failed {
-            // Why it failed was about the plan as it was.
+            // The failure was about the earlier plan.
             *self = Self::default();
         }
     }
@@ -144,7 +144,8 @@ impl App {
         Ok(())
     }
 
-    /// A joining side tries for a while, as its partner may not be there yet. A name that nobody knows is probably misspelt.
+    /// A joining side retries for a while, because its partner may not be listening yet. A host name that does not resolve is probably
+    /// misspelt.
     fn warn_of_unknown_name(self: &Arc<Self>, address: String) {
         let app = Arc::clone(self);
         std::thread::spawn(move || {
@@ -179,7 +180,7 @@ impl App {
         Ok(())
     }
 
-    /// Forgets a session that has ended, so that another can start.
+    /// Clears a session that has ended, so that another can start.
     pub(crate) fn reset(&self) -> Result<(), Problem> {
         let mut workspace = lock(&self.workspace);
         if workspace.session.is_running() {
@@ -311,7 +312,7 @@ fn is_stopped(error: &Error) -> bool {
     }
 }
 
-/// What both sides have agreed on, in words.
+/// What both sides have agreed on, as text.
 fn agreed(summary: &AgreementSummary) -> Value {
     let estimate = &summary.estimate;
     let names = ["the host", "the joining side"].map(String::from);
@@ -352,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_plan_is_approved_again() {
+    fn a_changed_plan_needs_a_new_approval() {
         let mut paused = session(Phase::Failed);
         paused.needs_approval();
         assert!(!paused.can_resume);

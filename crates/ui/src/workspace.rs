@@ -6,9 +6,9 @@ use crate::comparison::CompareForm;
 use crate::files::StoredFile;
 use crate::forms::{LetterForm, ReadForm};
 use crate::partner::PartnerForm;
+use crate::problem::Problem;
 use crate::results::ResultState;
 use crate::session::SessionState;
-use crate::words::Problem;
 use crate::{commands, files, forms};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ const MAX_SHOWN: usize = 60;
 const MAX_LETTERS: usize = 400;
 
 /// How long a result that no page has shown yet is kept.
-const KEEP_UNSEEN: Duration = Duration::from_secs(24 * 3600);
+const UNSEEN_RESULT_TIMEOUT: Duration = Duration::from_secs(24 * 3600);
 
 /// The state of the page.
 #[derive(Debug)]
@@ -89,7 +89,7 @@ impl Workspace {
     /// Whether the program must keep running without a page: a job is running, or its result has not
     /// been shown.
     pub(crate) fn is_needed(&self) -> bool {
-        let is_kept = |ended: Instant| ended.elapsed() < KEEP_UNSEEN;
+        let is_kept = |ended: Instant| ended.elapsed() < UNSEEN_RESULT_TIMEOUT;
         self.is_busy() || self.unseen.is_some_and(is_kept)
     }
 
@@ -105,7 +105,7 @@ impl Workspace {
         }
     }
 
-    /// Ends whatever runs.
+    /// Ends a running comparison or session.
     pub(crate) fn stop(&mut self) {
         self.cancel();
         self.session.stop();
@@ -213,7 +213,7 @@ fn cohort(state: &CohortState) -> Value {
     });
     let notes = state.summary.iter().flat_map(|summary| {
         let notes = summary.notes.iter();
-        // The page names the boxes of a note, those without effect, too.
+        // The page names the boxes of a note, including those without effect.
         notes.map(|note| json!({"text": note.to_string(), "fields": note.fields()}))
     });
     json!({
@@ -241,13 +241,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_result_that_nobody_has_seen_keeps_the_program() {
+    fn an_unseen_result_keeps_the_server_running() {
         let mut workspace = Workspace::new(None, None);
         assert!(!workspace.is_needed());
         workspace.unseen = Some(Instant::now());
         assert!(workspace.is_needed());
         assert!(!workspace.is_busy(), "another comparison can start");
-        workspace.unseen = Instant::now().checked_sub(KEEP_UNSEEN);
+        workspace.unseen = Instant::now().checked_sub(UNSEEN_RESULT_TIMEOUT);
         assert!(!workspace.is_needed());
     }
 }

@@ -10,10 +10,10 @@ const main = document.getElementById("step");
 const titles = { data: "Data", encode: "Encode", compare: "Compare here", partner: "With a partner" };
 let shown = "";
 let lost = "";
-let heard = "";
+let announced = "";
 let reportShown = "";
 
-/** An element with attributes, listeners (functions) and children; texts are texts. */
+/** An element with attributes, listeners (functions) and children; texts are never parsed as markup. */
 export function h(tag, attributes, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes ?? {})) {
@@ -25,8 +25,8 @@ export function h(tag, attributes, ...children) {
   return element;
 }
 
-/** Sends a request; a refusal becomes an error with its words. */
-export async function ask(path, { method = "POST", json, bytes } = {}) {
+/** Sends a request; throws the problem of a refusal. */
+export async function request(path, { method = "POST", json, bytes } = {}) {
   const options = { method, headers: {} };
   if (json !== undefined) {
     options.body = JSON.stringify(json);
@@ -45,7 +45,7 @@ export async function ask(path, { method = "POST", json, bytes } = {}) {
   return value;
 }
 
-/** Runs something that may be refused, and says why. */
+/** Runs something that may be refused, and shows the problem. */
 export async function attempt(work, inBackground = false) {
   const alert = document.getElementById("alert");
   try {
@@ -68,7 +68,7 @@ function showProblems(problems) {
   if (problems.length) alert.scrollIntoView({ block: "nearest" });
 }
 
-export function say(text) {
+export function announce(text) {
   document.getElementById("status").textContent = text;
 }
 
@@ -112,7 +112,7 @@ export function commandBox(lines, note) {
   const code = lines.join("\n");
   if (!code) return null;
   const button = h("button", { type: "button", click: async () => {
-    await navigator.clipboard?.writeText(code).then(() => say("Copied."), () => say("The browser does not allow copying: select the text and copy it yourself."));
+    await navigator.clipboard?.writeText(code).then(() => announce("Copied."), () => announce("The browser does not allow copying: select the text and copy it yourself."));
   } }, "Copy");
   return h("details", { class: "command" }, h("summary", null, "The same on the command line"), h("div", { class: "scroll" }, h("pre", { tabindex: "0" }, code)), note ? h("p", { class: "note" }, note) : null, button);
 }
@@ -133,7 +133,7 @@ async function flush() {
   while (pending) {
     const options = pending;
     pending = null;
-    await attempt(() => ask("/api/options", { json: options }));
+    await attempt(() => request("/api/options", { json: options }));
   }
   sending = false;
   if (missed) refresh();
@@ -163,9 +163,9 @@ export async function addFiles(files, isFolder = false) {
   const kinds = new Map();
   let invitations = 0;
   for (const [at, file] of files.entries()) {
-    say(`Reading ${file.name} (${at + 1} of ${files.length})…`);
+    announce(`Reading ${file.name} (${at + 1} of ${files.length})…`);
     try {
-      const { id, kind } = await ask(`/api/files?name=${encodeURIComponent(file.name)}&more=${files.length > 1}`, { bytes: file });
+      const { id, kind } = await request(`/api/files?name=${encodeURIComponent(file.name)}&more=${files.length > 1}`, { bytes: file });
       if (kind === "invitation") invitations += 1;
       else kinds.set(id, kind);
     } catch (problem) {
@@ -177,12 +177,12 @@ export async function addFiles(files, isFolder = false) {
   const others = isFolder && hasData ? [...kinds].filter(([, kind]) => kind === "unknown").map(([id]) => id) : [];
   const left = isFolder && hasData ? others.length + refused.splice(0).length : 0;
   // Many files are encoded once, when all of them are there.
-  if (files.length > 1) await attempt(() => ask("/api/options", { json: { leave_out: others } }));
+  if (files.length > 1) await attempt(() => request("/api/options", { json: { leave_out: others } }));
   const taken = files.length - refused.length - left;
   if (invitations) location.hash = "#partner";
   // The new step clears what was said before.
   await new Promise((done) => setTimeout(done));
-  say(!taken ? "" : taken === invitations ? "The partner’s file was opened." : `${left ? `${count(left, "other file")} of the folder left out. ` : ""}${count(taken, "file")} read.`);
+  announce(!taken ? "" : taken === invitations ? "The partner’s file was opened." : `${left ? `${count(left, "other file")} of the folder left out. ` : ""}${count(taken, "file")} read.`);
   showProblems(refused);
 }
 
@@ -209,7 +209,7 @@ async function dropped(transfer) {
 function dropZone(now) {
   const input = h("input", { type: "file", id: "files", multiple: true, class: "visually-hidden", change: () => addFiles([...input.files]) });
   const folder = h("input", { type: "file", id: "folder", webkitdirectory: true, multiple: true, class: "visually-hidden", change: () => addFiles([...folder.files].filter((file) => !file.name.startsWith(".")), true) });
-  const fromFolder = now.folder && now.folder.files.length ? box("folder-file", `From the folder “${now.folder.name}”`, select("", [["", "Choose a file…"], ...now.folder.files.map((name) => [name, name])], (name) => name && attempt(() => ask("/api/folder", { json: { name } })))) : null;
+  const fromFolder = now.folder && now.folder.files.length ? box("folder-file", `From the folder “${now.folder.name}”`, select("", [["", "Choose a file…"], ...now.folder.files.map((name) => [name, name])], (name) => name && attempt(() => request("/api/folder", { json: { name } })))) : null;
   return h("section", { class: "drop", id: "drop" },
     h("h2", null, "Drop your recordings here"),
     h("p", null, "Fixations or gaze of EyeLink, Tobii, SMI, Pupil Labs, Gazepoint and others, tables, or cohort files; pictures of the stimuli as PNG or JPEG; a partner’s invitation. Nothing is uploaded: the files go to the program on this machine."),
@@ -255,7 +255,7 @@ function fileTable(now, files) {
     const summary = summaries.find((it) => it.file === file.reader_name);
     const wrong = now.problem?.file === file.reader_name;
     const drops = Object.entries(summary?.dropped ?? {}).map(([reason, rows]) => `${rows.toLocaleString("en")} ${reasons[reason] ?? reason}`);
-    const side = select(String(file.side), [["0", "first"], ["1", "second"]], (side) => attempt(() => ask(`/api/files/${file.id}`, { json: { side: Number(side) } })));
+    const side = select(String(file.side), [["0", "first"], ["1", "second"]], (side) => attempt(() => request(`/api/files/${file.id}`, { json: { side: Number(side) } })));
     side.id = `side-${file.id}`;
     side.setAttribute("aria-label", `Cohort of ${file.name}`);
     return h("tr", { class: wrong ? "wrong" : null },
@@ -275,12 +275,12 @@ function fileTable(now, files) {
     h("tbody", null, rows)));
 }
 
-const removeButton = (file) => h("button", { type: "button", id: `remove-${file.id}`, "aria-label": `Remove ${file.name}`, click: () => attempt(() => ask(`/api/files/${file.id}`, { method: "DELETE" })) }, "Remove");
+const removeButton = (file) => h("button", { type: "button", id: `remove-${file.id}`, "aria-label": `Remove ${file.name}`, click: () => attempt(() => request(`/api/files/${file.id}`, { method: "DELETE" })) }, "Remove");
 
 function pictureTable(now, files) {
   const stimuli = now.stimuli.filter((it) => it.name !== null).map((it) => [it.name, it.name]);
   const line = (file) => {
-    const choose = select(file.stimulus ?? guess(file, now), [["", "all stimuli"], ...stimuli], (stimulus) => attempt(() => ask(`/api/files/${file.id}`, { json: { stimulus } })));
+    const choose = select(file.stimulus ?? guess(file, now), [["", "all stimuli"], ...stimuli], (stimulus) => attempt(() => request(`/api/files/${file.id}`, { json: { stimulus } })));
     choose.id = `stimulus-${file.id}`;
     choose.setAttribute("aria-label", `Stimulus of ${file.name}`);
     return h("li", { class: "row" }, h("strong", null, file.name), file.kind === "image" ? [" shows ", choose] : ` (${file.title})`, removeButton(file));
@@ -481,7 +481,7 @@ export function planBoxes(plan, set, id, withPartner) {
 function compareStep(now) {
   const split = now.files.every((file) => file.side === 0);
   if (!now.cohorts[0]) return [h("section", null, h("p", null, "There is no cohort to compare yet."), h("a", { class: "button primary", href: "#data" }, "Go to Data"))];
-  const save = (values) => attempt(() => ask("/api/plan", { json: { plan: now.plan, compare: now.compare, ...values } }));
+  const save = (values) => attempt(() => request("/api/plan", { json: { plan: now.plan, compare: now.compare, ...values } }));
   const set = (name) => (value) => save({ compare: { ...now.compare, [name]: value } });
   const running = now.job?.running;
   return [
@@ -493,8 +493,8 @@ function compareStep(now) {
         box("first-name", "Name of the first cohort", text(now.compare.first, set("first"), { placeholder: split ? "half a" : "first" })),
         box("second-name", "Name of the second cohort", text(now.compare.second, set("second"), { placeholder: split ? "half b" : "second" }))),
       check("sites", "Also test whether the two cohorts differ", now.compare.sites, set("sites")),
-      h("p", null, h("button", { type: "button", class: "primary", id: "compare", disabled: running, click: () => attempt(() => ask("/api/compare")) }, "Compare"),
-        running ? [" ", h("button", { type: "button", id: "cancel", click: () => attempt(async () => { await ask("/api/compare", { method: "DELETE" }); say("The comparison was cancelled."); }) }, "Cancel")] : null),
+      h("p", null, h("button", { type: "button", class: "primary", id: "compare", disabled: running, click: () => attempt(() => request("/api/compare")) }, "Compare"),
+        running ? [" ", h("button", { type: "button", id: "cancel", click: () => attempt(async () => { await request("/api/compare", { method: "DELETE" }); announce("The comparison was cancelled."); }) }, "Cancel")] : null),
       running ? progressBar() : null,
       problemBox(now.job?.problem)),
     resultBox(now, false),
@@ -518,7 +518,7 @@ function statisticsBox(words) {
   return h("div", { class: "statistics" }, parts.map(({ table, lines }) => h("pre", table ? { tabindex: "0" } : { class: "words" }, lines.join("\n"))));
 }
 
-/** The result in words; the report is below. */
+/** The result as text; the report is below. */
 export function resultBox(now, withPartner) {
   const result = now.result;
   if (!result || result.with_partner !== withPartner) return null;
@@ -546,7 +546,7 @@ function showReport(now, step) {
 // Everything together.
 
 const steps = { data: dataStep, encode: encodeStep, compare: compareStep, partner: partnerStep };
-const picture = new Picture(pictureBox, { h, ask, attempt, letters, state, say, guess, count });
+const picture = new Picture(pictureBox, { h, request, attempt, letters, state, guess, count });
 
 function current() {
   const name = location.hash.slice(1);
@@ -588,10 +588,10 @@ function show(force) {
   if (!pictureBox.hidden) picture.update(now);
   showReport(now, step);
   main.setAttribute("aria-busy", "false");
-  // For those who cannot see that it is done.
+  // For screen readers.
   const done = now.job?.running ? "" : now.result && !now.result.with_partner ? `result ${now.result.id}` : "";
-  if (done && heard !== done && heard !== "" && step === "compare") say("The comparison is finished: the result is below.");
-  heard = done || "running";
+  if (done && announced !== done && announced !== "" && step === "compare") announce("The comparison is finished: the result is below.");
+  announced = done || "running";
 }
 
 let loading = false;
@@ -605,7 +605,7 @@ export async function refresh() {
   do {
     again = false;
     await attempt(async () => {
-      const now = await ask("/api/state", { method: "GET" });
+      const now = await request("/api/state", { method: "GET" });
       if (!pending) { state.now = now; show(); }
     }, true);
   } while (again);
@@ -646,10 +646,10 @@ pictureBox.hidden = reportBox.hidden = true;
 main.replaceChildren(pictureBox, body, reportBox);
 document.getElementById("theme").addEventListener("click", theme);
 document.getElementById("quit").addEventListener("click", async () => {
-  await attempt(() => ask("/api/quit"));
+  await attempt(() => request("/api/quit"));
   main.replaceChildren(h("section", null, h("p", null, "Veilpath has ended. You can close this page.")));
 });
-addEventListener("hashchange", () => { if (state.now) { say(""); show(true); main.focus({ preventScroll: true }); scrollTo(0, 0); } });
+addEventListener("hashchange", () => { if (state.now) { announce(""); show(true); main.focus({ preventScroll: true }); scrollTo(0, 0); } });
 addEventListener("hashchange-soft", () => { if (state.now) show(true); });
 addEventListener("dragover", (event) => { event.preventDefault(); document.getElementById("drop")?.classList.add("over"); });
 addEventListener("dragleave", () => document.getElementById("drop")?.classList.remove("over"));

@@ -1,5 +1,5 @@
 // The step with a partner: identity, invitation, plan, session, record.
-import { addFiles, ask, attempt, box, check, commandBox, count, h, planBoxes, problemBox, progressBar, resultBox, state, text } from "/app.js";
+import { addFiles, attempt, box, check, commandBox, count, h, planBoxes, problemBox, progressBar, request, resultBox, state, text } from "/app.js";
 
 let identity = null;
 let peerWords = { of: "", words: [] };
@@ -23,10 +23,10 @@ export function partnerStep(now) {
 
 const introduction = () => h("p", { class: "under" }, "Compare with another institution without showing it your scanpaths. One side hosts, the other joins; both see the same plan before anything is computed.");
 
-const save = (values) => attempt(() => ask("/api/partner", { json: { ...state.now.partner, ...values } }));
+const save = (values) => attempt(() => request("/api/partner", { json: { ...state.now.partner, ...values } }));
 
 function identityBox() {
-  const load = () => attempt(async () => { identity = await ask("/api/identity"); redraw(); document.getElementById("own-fingerprint")?.focus(); }, true);
+  const load = () => attempt(async () => { identity = await request("/api/identity"); redraw(); document.getElementById("own-fingerprint")?.focus(); }, true);
   const section = h("section", { id: "identity" }, h("h2", null, "1. Who you are"));
   if (!identity) {
     section.append(h("p", null, "Your identity is a key that stays in a file on this machine. The partner needs its fingerprint."), h("button", { type: "button", id: "show-identity", class: "primary", click: load }, "Show my fingerprint"));
@@ -58,7 +58,7 @@ function whoBox(now) {
   };
   if (form.peer && peerWords.of !== form.peer) {
     const of = form.peer;
-    ask(`/api/words?name=${encodeURIComponent(of)}`, { method: "GET" }).then(({ words }) => { peerWords = { of, words }; redraw(); }, () => { peerWords = { of, words: [] }; });
+    request(`/api/words?name=${encodeURIComponent(of)}`, { method: "GET" }).then(({ words }) => { peerWords = { of, words }; redraw(); }, () => { peerWords = { of, words: [] }; });
   }
   return h("section", { id: "who" }, h("h2", null, "2. Who the partner is"),
     h("p", null, "If the partner has sent you an invitation or an answer, drop it on this page or choose it here."),
@@ -99,7 +99,7 @@ function planBox(now) {
 const reveal = (value, words) => h("button", { type: "button", id: `reveal-${value}`, click: () => save({ plan: { ...state.now.partner.plan, reveal: value } }) }, words);
 const instead = { mean: () => reveal("mean", "Reveal the mean of each stimulus instead"), score: () => reveal("score", "Reveal scores instead") };
 
-/** What this side's limits would say, before anybody connects. */
+/** Whether this side's limits allow the plan, before anybody connects. */
 function limitsBox(now) {
   const limits = policy.value?.limits;
   if (!limits) return null;
@@ -120,7 +120,7 @@ function policyBox(now) {
   const key = JSON.stringify([now.partner.plan, now.partner.role, now.partner.peer, now.partner.limit, now.partner.minimum_group, now.cohorts[0]?.scanpaths, now.cohorts[0]?.encoding, now.files.map((file) => file.id)]);
   if (policy.of !== key) {
     policy = { of: key, value: policy.value };
-    ask("/api/policy", { method: "GET" }).then((value) => { policy = { of: key, value }; redraw(); }, (problem) => { policy = { of: key, value: { exists: true, allowed: false, reason: problem.message } }; redraw(); });
+    request("/api/policy", { method: "GET" }).then((value) => { policy = { of: key, value }; redraw(); }, (problem) => { policy = { of: key, value: { exists: true, allowed: false, reason: problem.message } }; redraw(); });
   }
   const value = policy.value;
   if (!value) return null;
@@ -134,7 +134,7 @@ function connectBox(now) {
     h("p", null, form.role === "host" ? form.peer ? "Send the invitation to the partner, by e-mail for example. It contains no secret." : "Send the invitation to the partner, by e-mail for example. It contains no secret. The partner sends an answer back: open it on this page, then wait for the partner." : "Send your answer to the host, so that it knows your fingerprint. It contains no secret."),
     h("div", { class: "row" },
       h("a", { class: "button", id: "save-invitation", href: "/api/invitation", download: "", click: (event) => { if (form.role === "host" && !(form.via_relay ? form.relay : form.address).trim()) { event.preventDefault(); attempt(() => { throw { message: form.via_relay ? "The invitation needs the address of the relay." : "The invitation needs an address at which the partner reaches this machine.", advice: "Enter it above, with a port." }; }); } } }, form.role === "host" ? "Save the invitation" : "Save my answer"),
-      h("button", { type: "button", class: "primary", id: "connect", click: () => attempt(() => ask("/api/session/connect")) }, form.role === "host" ? "Wait for the partner" : form.via_relay ? "Connect to the relay" : "Connect to the host")),
+      h("button", { type: "button", class: "primary", id: "connect", click: () => attempt(() => request("/api/session/connect")) }, form.role === "host" ? "Wait for the partner" : form.via_relay ? "Connect to the relay" : "Connect to the host")),
     h("p", { class: "note" }, "Nothing is computed yet: first both sides see the plan."));
 }
 
@@ -152,11 +152,11 @@ function sessionBox(now) {
     session.problem?.offer && now.partner.plan.reveal === "score" ? h("p", null, instead[session.problem.offer]()) : null,
     session.notes.length ? h("ul", { class: "notes" }, session.notes.map((note) => h("li", null, note))) : null,
     h("div", { class: "row" },
-      session.phase === "agreed" ? h("button", { type: "button", class: "primary", id: "start", click: () => attempt(() => ask("/api/session/start")) }, "Start") : null,
-      session.phase === "failed" && session.can_resume ? h("button", { type: "button", class: "primary", id: "resume", click: () => attempt(() => ask("/api/session/resume")) }, "Resume") : null,
-      session.phase === "failed" && session.can_resume ? h("button", { type: "button", id: "give-up", click: () => attempt(() => ask("/api/session/reset")) }, "Do not resume") : null,
-      session.running ? h("button", { type: "button", id: "stop", click: () => attempt(() => ask("/api/session/stop")) }, session.phase === "computing" ? "Pause" : "Cancel") : null,
-      session.phase === "finished" ? h("button", { type: "button", id: "again", click: () => attempt(() => ask("/api/session/reset")) }, "Another session") : null));
+      session.phase === "agreed" ? h("button", { type: "button", class: "primary", id: "start", click: () => attempt(() => request("/api/session/start")) }, "Start") : null,
+      session.phase === "failed" && session.can_resume ? h("button", { type: "button", class: "primary", id: "resume", click: () => attempt(() => request("/api/session/resume")) }, "Resume") : null,
+      session.phase === "failed" && session.can_resume ? h("button", { type: "button", id: "give-up", click: () => attempt(() => request("/api/session/reset")) }, "Do not resume") : null,
+      session.running ? h("button", { type: "button", id: "stop", click: () => attempt(() => request("/api/session/stop")) }, session.phase === "computing" ? "Pause" : "Cancel") : null,
+      session.phase === "finished" ? h("button", { type: "button", id: "again", click: () => attempt(() => request("/api/session/reset")) }, "Another session") : null));
 }
 
 /** The plan, what each side learns, and what it costs. */
@@ -186,7 +186,7 @@ function recordBox(now) {
   const key = `${now.session.phase}${now.result?.id}`;
   if (record.of !== key) {
     record = { of: key, lines: record.lines };
-    ask("/api/record", { method: "GET" }).then(({ lines }) => { record = { of: key, lines }; redraw(); }, () => {});
+    request("/api/record", { method: "GET" }).then(({ lines }) => { record = { of: key, lines }; redraw(); }, () => {});
   }
   if (record.lines.length < 2) return null;
   const [head, ...lines] = record.lines;
@@ -202,7 +202,7 @@ function recordBox(now) {
     h("p", null, h("a", { class: "button", href: "/api/record.csv", download: "" }, "Save the record (CSV)")));
 }
 
-/** Draws the step again with what has arrived. */
+/** Redraws the step with new data. */
 function redraw() {
   dispatchEvent(new Event("hashchange-soft"));
 }

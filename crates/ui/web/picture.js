@@ -86,10 +86,10 @@ export class Picture {
   }
 
   async choose() {
-    const { ask, attempt, h } = this.tools;
+    const { attempt, h, request } = this.tools;
     const name = this.stimulus.value;
     await attempt(async () => {
-      const data = await ask(`/api/picture?name=${encodeURIComponent(name)}`, { method: "GET" });
+      const data = await request(`/api/picture?name=${encodeURIComponent(name)}`, { method: "GET" });
       const length = new DataView(data).getUint32(0, true);
       const head = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length)));
       this.head = head;

@@ -21,7 +21,7 @@ pub fn read_cohort(path: &Path) -> Result<RawCohort, Error> {
 pub fn read_cohort_from(input: Input) -> Result<RawCohort, Error> {
     let head = input.head();
     match other_file(&head) {
-        // A cohort may look like gaze data, but not like one of these.
+        // A cohort may resemble gaze data, but none of these.
         Some(found @ (OtherFile::Results | OtherFile::Key | OtherFile::Fingerprint)) => {
             let file = head.name.clone();
             Err(Error::NotACohort { file, found })
@@ -75,7 +75,7 @@ pub fn refuse_repeated_ids(cohort: &RawCohort) -> Result<(), Error> {
     })
 }
 
-/// For a common mix-up, an error that says what the file is; otherwise the reader's error.
+/// If the file is of another known kind, an error that names it; otherwise the reader's error.
 fn explain(head: &Head, error: ReadError) -> Error {
     match other_file(head) {
         Some(found) => Error::NotACohort {
@@ -88,7 +88,7 @@ fn explain(head: &Head, error: ReadError) -> Error {
     }
 }
 
-/// Decodes the scanpaths of a single file, in the alphabet that it declares or seems to be written in.
+/// Decodes the scanpaths of a single file, in the alphabet that it declares or that is detected.
 pub fn decode_cohort(file: &RawCohort, events: &dyn EventSink) -> Result<Cohort, Error> {
     decode_in(file, file.alphabet(None), None, events)
 }
@@ -166,7 +166,7 @@ pub(crate) fn alphabet_info(
     Ok(info)
 }
 
-/// An error of decoding, where the options may say too few letters.
+/// A decoding error, which may be caused by too few letters in the options.
 pub(crate) fn with_declared_letters(error: Error, options: &PlanOptions) -> Error {
     match (error, options.letters) {
         (Error::Read(error), Some(letters)) => Error::TooFewLetters {
@@ -309,7 +309,7 @@ fn common_alphabet(own: &AlphabetInfo, other: &AlphabetInfo) -> Alphabet {
         .unwrap_or(undeclared)
 }
 
-/// Results that no program could read back must not be computed.
+/// Refuses cohorts whose results could not be read back.
 pub(crate) fn refuse_unwritable(cohort: &Cohort, file: &str) -> Result<(), Error> {
     check_cohort(cohort).map_err(|error| Error::BeyondResultFile {
         file: file.to_string(),

@@ -81,7 +81,7 @@ fn run(
                     compare_locally_with_coins(spec.clone(), a, b, coins, &observer)?
                 }
             };
-            // There is only one party: nothing is sent, and nothing is revealed to another.
+            // With only one party, nothing is sent or revealed.
             outcome.cost = Cost {
                 seconds: start.elapsed().as_secs_f64(),
                 cells: outcome.cost.cells,
@@ -114,7 +114,7 @@ fn tile_blocks(spec: &Spec, a: &Cohort, b: &Cohort, tile: Tile) -> PairBlocks {
     PairBlocks::of(spec.pairs, a, b).tile([&first, &second], tile)
 }
 
-/// Whether coins can be given. Between two sides both draw them together.
+/// Whether coins can be given. In a private test both sides draw them together.
 fn takes_coins(spec: &Spec) -> bool {
     let question = spec.reveal.group_question();
     spec.engine == Engine::Plain && question.is_some_and(|it| it.permutations().is_some())

@@ -31,9 +31,9 @@ pub struct Demo {
 /// Mean similarities of the demo's groups.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GroupMeans {
-    /// Of people in the same group.
+    /// The mean for people in the same group.
     pub within: f64,
-    /// Of people in different groups.
+    /// The mean for people in different groups.
     pub between: f64,
 }
 
@@ -100,7 +100,7 @@ fn bundled(name: &str, text: &str) -> Result<RawCohort, Error> {
     crate::read_cohort_from(Input::from_bytes(name, text.as_bytes().to_vec())?)
 }
 
-/// The whole comparison if it is quick, else as many viewers of the first picture as can be compared quickly.
+/// The whole comparison if it is quick; otherwise as many viewers of the first picture as can be compared quickly.
 fn quick_part(whole: PlannedComparison) -> PlannedComparison {
     if seconds(&whole) <= MAX_SECONDS {
         return whole;

@@ -74,7 +74,7 @@ pub enum Error {
     /// The peers cannot be hosted together.
     #[error(transparent)]
     Peers(#[from] PeersError),
-    /// A name or number of a plan in names and numbers.
+    /// An invalid name or number in a [`NamedPlan`](crate::NamedPlan).
     #[error("{field}: {problem}")]
     PlanField {
         /// The field.
@@ -110,7 +110,7 @@ pub enum Error {
     BeyondResultFile {
         /// The cohort file.
         file: String,
-        /// What there is too much of.
+        /// What exceeds the limit.
         error: ResultFormatError,
     },
     /// The cohort has no fixations, which the metric compares.
@@ -185,7 +185,7 @@ pub enum Error {
         /// The alphabet that follows from both sides.
         agreed: Alphabet,
     },
-    /// The options contradict a grid or an alphabet that is given, too.
+    /// The options contradict a given grid or alphabet.
     #[error("the options give {letters} letters, but the alphabet or grid of {file} has {known}")]
     LetterCountConflict {
         /// The cohort file.
@@ -289,7 +289,7 @@ pub enum Error {
     Open {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// A result file cannot be read.
@@ -336,7 +336,7 @@ pub enum Error {
     Output {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         conflict: OutputConflict,
     },
     /// A folder cannot be created.
@@ -344,7 +344,7 @@ pub enum Error {
     CreateFolder {
         /// The folder.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// A file cannot be written.
@@ -352,7 +352,7 @@ pub enum Error {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
@@ -369,7 +369,7 @@ pub enum Fault {
 }
 
 impl Error {
-    /// The error, or `Cancelled` if the job was cancelled: that is why it failed.
+    /// `Cancelled` if the job was cancelled, because that caused the error; otherwise the error.
     pub(crate) fn or_cancelled(self, events: &dyn EventSink) -> Self {
         match events.cancel_token().is_cancelled() {
             true => Error::Cancelled,
@@ -406,12 +406,12 @@ impl Error {
         }
     }
 
-    /// Whether no session with this peer succeeds until this side's user lifts its ban.
+    /// Whether the peer is banned until this side's user lifts the ban.
     pub fn is_ban(&self) -> bool {
         self.session().is_some_and(SessionError::is_ban)
     }
 
-    /// Whether another attempt of the peer cannot succeed: a ban, or a problem with this side's own files, is still there.
+    /// Whether another attempt of the peer cannot succeed, because of a ban or a problem with this side's own files.
     pub(crate) fn is_final(&self) -> bool {
         self.fault() == Fault::Input || self.session().is_some_and(SessionError::is_final)
     }

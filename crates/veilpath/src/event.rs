@@ -45,7 +45,7 @@ pub enum Note {
         file: String,
         /// How many.
         unpaired: usize,
-        /// Of how many.
+        /// The total.
         scanpaths: usize,
     },
     /// Empty scanpaths, with a metric that is defined for them.
@@ -54,7 +54,7 @@ pub enum Note {
         file: String,
         /// How many.
         empty: usize,
-        /// Of how many.
+        /// The total.
         scanpaths: usize,
     },
     /// A threshold that only a distance of 0 meets.
@@ -71,7 +71,7 @@ pub enum Note {
         /// How far they moved. It is about this side's own data.
         error: RoundingError,
     },
-    /// A risky setting is allowed, and the metric does not have it.
+    /// A risky setting is allowed that the metric does not have.
     AllowedWithoutEffect {
         /// The setting.
         setting: RiskySetting,
@@ -95,7 +95,7 @@ pub enum Note {
         /// Why not.
         reason: String,
     },
-    /// Nobody said which participant is in which group.
+    /// No groups of participants were given.
     NoGroups,
     /// Statistics are of one number, and the results have several.
     OneNumber {
@@ -204,7 +204,7 @@ pub trait EventSink: Sync {
     /// Handles one event. It should return quickly.
     fn event(&self, event: Event);
 
-    /// What cancels the job that reports here. A cancelled job ends soon with [`crate::Error::Cancelled`].
+    /// The token that cancels the job that reports here. A cancelled job ends soon with [`crate::Error::Cancelled`].
     fn cancel_token(&self) -> CancelToken {
         CancelToken::default()
     }

@@ -25,8 +25,8 @@ pub enum FileKind {
     Unknown,
 }
 
-/// Recognises a file by its content. What cannot be gaze whatever its columns mean, such as a document, is refused, and so are keys
-/// and fingerprints: a private key should not be where gaze is expected.
+/// Recognises a file by its content. A file that cannot contain gaze, such as a document, is refused, and so are keys and
+/// fingerprints: a private key does not belong among recordings.
 pub fn file_kind(name: &str, bytes: &Arc<[u8]>) -> Result<FileKind, Error> {
     if Invitation::is_start_of(bytes) {
         return Ok(FileKind::Invitation);
@@ -59,15 +59,15 @@ pub fn file_kind(name: &str, bytes: &Arc<[u8]>) -> Result<FileKind, Error> {
     }
     let names_scanpaths = head.first_row().to_lowercase().contains("scanpath");
     let is_metadata = veilpath_encode::is_bids_metadata(name);
-    // A cohort names its scanpaths; a table of gaze has a place in every row.
+    // A cohort names its scanpaths; a table of gaze has coordinates in every row.
     Ok(match (read_cohort_from(input), found) {
         (Ok(cohort), _) if !cohort.encoding().0.is_empty() => FileKind::Cohort,
-        // Its format is recognised by the name of a list of events, too.
+        // Its format is also recognised by the name of a list of events.
         (_, Some(OtherFile::Gaze(title))) if !(is_metadata && name.contains(".tsv")) => {
             FileKind::Gaze(title)
         }
         _ if is_metadata => FileKind::Metadata,
-        // One with a mistake in it is still a cohort; whoever reads it says where the mistake is.
+        // A cohort with a mistake is still a cohort; its reader reports where the mistake is.
         _ if names_scanpaths => FileKind::Cohort,
         (cohort, _) => {
             let explained = veilpath_encode::explain_unknown(&head);
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_told_apart() {
+    fn file_kinds_are_recognised() {
         let gaze = kind("participant,x,y,duration\np1,1,2,3\n").unwrap();
         assert!(matches!(gaze, FileKind::Gaze(_)), "{gaze:?}");
         let cohort = kind("participant,scanpath\np1,ABC\n").unwrap();

@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn every_word_means_one_number() {
+    fn every_word_encodes_a_different_number() {
         let all: BTreeSet<String> = (0..=u16::MAX).map(word).collect();
         assert_eq!(all.len(), 1 << 16);
         let last = format!("{}01", "00".repeat(31));

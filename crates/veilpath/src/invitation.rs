@@ -13,14 +13,14 @@ const MAX_BYTES: usize = 64 << 10;
 /// The longest setting or name.
 const MAX_TEXT: usize = 1024;
 
-/// What the file is, in its first field.
+/// The kind of file, in its first field.
 const KIND: &str = "veilpath invitation";
 
 /// The version of the file.
 const VERSION: u32 = 1;
 
-/// An invitation to compare, or the answer to one. It contains no secret; but whoever can change it on the way can name another
-/// key, so both sides compare fingerprints by phone.
+/// An invitation to compare, or the answer to one. It contains no secret, but an attacker who can change it in transit
+/// can insert another key, so both sides compare fingerprints by phone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Invitation {
     /// Where the two sides meet; `None` in the answer of the joining side.

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use veilpath_protocol::CancelToken;
 
-/// A job that runs on its own thread. Its events are collected until somebody takes them; of its progress only the last
+/// A job that runs on its own thread. Its events are queued until they are taken; of its progress only the last
 /// state is kept. Dropping it cancels the job, and does not wait for it.
 pub struct Job<T> {
     events: Receiver<Event>,
@@ -34,7 +34,7 @@ impl<T: Send + 'static> Job<T> {
         };
         let run = move || {
             let result = job(&sink);
-            // The owner may be gone.
+            // The job may have been dropped.
             let _ = done_sender.send(result);
         };
         let thread = std::thread::Builder::new().name("veilpath job".into());
@@ -53,7 +53,7 @@ impl<T: Send + 'static> Job<T> {
         *guard(&self.progress)
     }
 
-    /// The next event other than progress, if there is one by then. `None` does not mean that the job is done.
+    /// The next event other than progress, if one arrives in time. `None` does not mean that the job is done.
     pub fn next_event(&self, wait: Duration) -> Option<Event> {
         self.events.recv_timeout(wait).ok()
     }
@@ -70,7 +70,7 @@ impl<T: Send + 'static> Job<T> {
         true
     }
 
-    /// What cancels the job, for another thread.
+    /// The token that cancels the job, for another thread.
     pub fn cancel_token(&self) -> CancelToken {
         self.cancel.clone()
     }
@@ -108,7 +108,7 @@ impl<T> Drop for Job<T> {
     }
 }
 
-/// Passes events on to the owner of the job.
+/// Forwards events to the owner of the job.
 struct JobSink {
     events: Mutex<Sender<Event>>,
     progress: Arc<Mutex<Option<Progress>>>,
@@ -123,7 +123,7 @@ impl EventSink for JobSink {
                 event: PeerEvent::Progress(progress),
                 ..
             }) => *guard(&self.progress) = Some(progress),
-            // The owner may be gone.
+            // The job may have been dropped.
             event => drop(guard(&self.events).send(event)),
         }
     }

@@ -96,6 +96,7 @@ mod fingerprint_words;
 mod invitation;
 mod job;
 mod key_pair;
+mod limit_preview;
 mod local_cohort;
 mod merge;
 mod metric;
@@ -106,7 +107,6 @@ mod plan;
 mod policy;
 mod policy_document;
 mod progress;
-mod prospect;
 pub mod report;
 mod score_matrix;
 mod session;
@@ -128,6 +128,7 @@ pub use fingerprint_words::fingerprint_words;
 pub use invitation::{Invitation, InvitationError, MeetingPlace};
 pub use job::Job;
 pub use key_pair::{KeyPairOptions, generate_key_pair};
+pub use limit_preview::LimitPreview;
 pub use local_cohort::LocalCohort;
 pub use merge::{merge_files, read_outcome};
 pub use metric::{
@@ -141,7 +142,6 @@ pub use plan::{PlanOptions, PlannedComparison, load_host_key, plan};
 pub use policy::{check_policy, find_policy, work_order, write_policy_example};
 pub use policy_document::{DocumentPlan, policy_document};
 pub use progress::Progress;
-pub use prospect::Prospect;
 pub use score_matrix::{ScoreMatrix, score_matrix};
 pub use session::{
     Peer, PeerEvent, PeersError, PeersFileProblem, ResultFolder, SaveResults, Saved, ServedPeer,

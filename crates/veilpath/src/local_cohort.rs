@@ -1,4 +1,4 @@
-//! One side of a session before it has met the other: its cohort and its options.
+//! One side of a session before it connects: its cohort and its options.
 
 use crate::cohort::{
     alphabet_info, declarations_conflict, decode, decode_in, refuse_unwritable, resolve, rounded,
@@ -45,7 +45,7 @@ impl LocalCohort {
         options.refuse_longer_than_padding(&cohort, file.name())?;
         refuse_empty(&metric, &cohort, file.name())?;
         options.spec(metric.clone(), &cohort, &cohort)?;
-        // What this side's options say about the letters counts as declared.
+        // Options about the letters count as declared.
         if own_alphabet != info.read_as {
             info.declared = Some(own_alphabet);
         }
@@ -121,7 +121,7 @@ impl LocalCohort {
         }
     }
 
-    /// What the other side has to know about the letters.
+    /// What the other side must know about the letters.
     pub(crate) fn alphabet_info(&self) -> &AlphabetInfo {
         &self.alphabet_info
     }
@@ -158,7 +158,8 @@ impl LocalCohort {
         self.options.check(&metric, &cohort, self.file.name())?;
         let spec = self.options.spec(metric, &cohort, &cohort)?;
         let own = [(&cohort, self.file.name())];
-        self.options.note_surprises(&spec.metric, &own, events);
+        self.options
+            .note_unexpected_effects(&spec.metric, &own, events);
         Ok((cohort, spec))
     }
 
@@ -209,7 +210,7 @@ mod tests {
         LocalCohort::new(cohort(letters), options)
     }
 
-    /// Everything that a peer can say about its letters.
+    /// Every alphabet that a peer can announce.
     fn announcements() -> Vec<AlphabetInfo> {
         let sizes = (1..=52).filter_map(|size| Alphabet::letters(size).ok());
         let others =
@@ -279,9 +280,9 @@ mod tests {
         Ok(local.declared_letters())
     }
 
-    /// Also all letters of a notation can be declared.
+    /// All letters of a notation can be declared.
     #[test]
-    fn letters_count_as_declared_if_this_side_says_how_many_there_are() {
+    fn an_explicit_number_of_letters_counts_as_declared() {
         let with =
             |setting: &str| format!("# veilpath cohort 1\n{setting}participant,scanpath\nP1,ABC\n");
         let grid = Grid::new(13, 4);

@@ -1,4 +1,4 @@
-//! Puts the result files of the tiles of a plan together.
+//! Merges the result files of the tiles of a plan.
 
 use crate::Error;
 use std::fs::File;
@@ -23,7 +23,7 @@ pub fn merge_files(files: &[impl AsRef<Path>]) -> Result<Outcome, Error> {
     });
     let tiles = tiles.collect::<Result<Vec<_>, Error>>()?;
     merge(tiles).map_err(|error| Error::Merge {
-        file: about(&error).and_then(name),
+        file: failed_outcome(&error).and_then(name),
         error,
     })
 }
@@ -36,8 +36,8 @@ pub fn read_outcome(name: &str, input: impl Read) -> Result<Outcome, Error> {
     })
 }
 
-/// The outcome that an error is about.
-fn about(error: &MergeError) -> Option<usize> {
+/// The index of the outcome that an error is about.
+fn failed_outcome(error: &MergeError) -> Option<usize> {
     match *error {
         MergeError::NotATile { outcome }
         | MergeError::OtherCount { outcome, .. }

@@ -11,7 +11,7 @@ use veilpath_encode::cohort_file;
 use veilpath_report::result_file::ResultFormat;
 use veilpath_report::{csv, table};
 
-/// As much of an old file as tells what it is.
+/// How many bytes of an old file are read to recognise it.
 const START: u64 = 512;
 
 /// The longest chain of links, as on Linux.
@@ -53,7 +53,7 @@ pub enum OutputConflict {
 pub enum Contents {
     /// A cohort of scanpaths.
     Cohort,
-    /// A table of made-up fixations, which looks like anybody's.
+    /// A table of synthetic fixations, which cannot be told from a real one.
     Fixations,
     /// The results of a comparison.
     Results,
@@ -132,7 +132,7 @@ impl OutputFile {
         match File::open(path).and_then(|file| file.take(START).read_to_end(&mut start)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(file),
             Ok(_) if start.is_empty() || contents.starts(&start) => Ok(file),
-            // A file that cannot be read is somebody else's.
+            // A file that cannot be read belongs to another user.
             Ok(_) | Err(_) => conflict(path, OutputConflict::OtherContents(contents)),
         }
     }
@@ -241,7 +241,7 @@ fn follow_links(path: &Path) -> PathBuf {
     place
 }
 
-/// Whether a path is an open descriptor, as `/dev/stdout` is: replacing the file behind it would go against `>>`.
+/// Whether a path is an open descriptor, as `/dev/stdout` is: replacing the file behind it would break `>>`.
 fn is_descriptor(path: &Path) -> bool {
     cfg!(unix)
         && std::fs::canonicalize(folder_of(path))

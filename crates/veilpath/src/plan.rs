@@ -69,7 +69,7 @@ impl PlanOptions {
         }
     }
 
-    /// Refuses a tile of what cannot be computed in parts.
+    /// Refuses a tile of a plan that cannot be split.
     pub(crate) fn refuse_tile(&self) -> Result<(), Error> {
         if self.tile.is_none() {
             return Ok(());
@@ -110,8 +110,8 @@ impl PlanOptions {
         self.refuse_longer_than_padding(cohort, file)
     }
 
-    /// Notes effects of the metric and the threshold that the user may not expect.
-    pub(crate) fn note_surprises(
+    /// Reports effects of the metric and the threshold that the user may not expect.
+    pub(crate) fn note_unexpected_effects(
         &self,
         metric: &Metric,
         cohorts: &[(&Cohort, &str)],
@@ -225,7 +225,7 @@ pub fn plan(
     if count.pairs > MAX_PAIRS && options.tile.is_none() {
         return Err(Error::TooManyPairs { pairs: count.pairs });
     }
-    options.note_surprises(&spec.metric, &cohorts, events);
+    options.note_unexpected_effects(&spec.metric, &cohorts, events);
     let note = |note| events.event(Event::Note(note));
     if options.pairs == PairRule::SameStimulus && a.has_stimuli() != b.has_stimuli() {
         let without = files[usize::from(a.has_stimuli())];
@@ -335,7 +335,7 @@ pub(crate) fn without_group(cohort: &Cohort) -> Option<usize> {
     first.map(|index| index + 1)
 }
 
-/// A few of a cohort's stimuli, to recognise how it spells them.
+/// A few of a cohort's stimuli, to show how it spells them.
 fn some_stimuli(cohort: &Cohort) -> Vec<String> {
     const SHOWN: usize = 3;
     let mut shown: Vec<String> = Vec::new();
@@ -361,8 +361,8 @@ pub fn load_host_key(path: &Path) -> Result<(HostKey, KeySize), Error> {
     Ok((key.into(), size))
 }
 
-/// Refuses what a metric is not defined for: empty scanpaths, as most metrics divide by a length or compare points, and letters
-/// without the fixations that it compares.
+/// Refuses cohorts for which the metric is not defined: empty scanpaths, because most metrics divide by a length or compare points,
+/// and letters without the fixations that it compares.
 pub(crate) fn refuse_empty(metric: &Metric, cohort: &Cohort, file: &str) -> Result<(), Error> {
     let is_missing = |entry: &Entry| entry.fixations.is_none();
     if metric.needs_fixations()

@@ -158,7 +158,7 @@ impl Writer<'_> {
             paragraph(
                 "Both institutions have recordings of where participants looked on pictures. Each turns its own recordings into scanpaths: sequences of letters for the places that a participant looked at. The scanpaths of one institution are then compared with those of the other.",
             ),
-            paragraph(metric::in_words(self.plan.metric)),
+            paragraph(metric::describe(self.plan.metric)),
             paragraph(self.answer()),
         ]
     }

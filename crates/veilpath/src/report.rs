@@ -152,7 +152,7 @@ pub fn read_result_from(name: &str, input: impl Read) -> Result<ResultFile, Erro
     })?;
     match file.outcome().and_then(|outcome| outcome.tile.as_ref()) {
         None => Ok(file),
-        // Its figures and statistics would look like those of the plan.
+        // Its figures and statistics could be mistaken for those of the plan.
         Some(tile) => Err(Error::UnmergedTile {
             file: name.to_string(),
             tile: tile.tile,

@@ -19,7 +19,7 @@ pub struct ScoreMatrix {
 }
 
 /// The matrix of an output; `None` for the first one. `stimuli` limits the pairs that count; all count if none is named.
-/// `file` is what errors call the result.
+/// `file` names the result in errors.
 pub fn score_matrix(
     result: &ResultFile,
     file: &str,
@@ -68,7 +68,7 @@ pub fn score_matrix(
     let (row_of, column_of) = (place(&rows), place(&columns));
     let mut values = vec![f64::NAN; rows.len() * columns.len()];
     for ([a, b], (sum, count)) in sums {
-        // Nothing divided by nothing is NaN.
+        // 0 / 0 is NaN.
         values[row_of[&a] * columns.len() + column_of[&b]] = sum / count;
     }
     let names = |places: &[usize], all: &[String]| -> Vec<String> {

@@ -170,7 +170,7 @@ impl<'a> Side<'a> {
         Ok(())
     }
 
-    /// Refuses tiles of what has none, and a new agreement for one tile, before it connects.
+    /// Before it connects, refuses tiles of a plan that cannot be split, and a new agreement for one tile.
     fn refuse_tiles(&self) -> Result<(), Error> {
         if self.options.tiles.is_some() {
             let cohort = &self.options.cohort;
@@ -183,7 +183,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Refuses what the policy does not allow now: before it connects, and again when the other side has connected.
+    /// Refuses what the policy does not allow now: before it connects, and again once the other side has connected.
     fn refuse_forbidden(&self, partners: &[Fingerprint]) -> Result<(), Error> {
         let options = self.options;
         let Some(policy) = &options.policy else {
@@ -199,7 +199,7 @@ impl<'a> Side<'a> {
         })?)
     }
 
-    /// The error, or that of the policy whose limit a plan exceeds.
+    /// The error of the policy if the plan exceeds its limit; otherwise the error.
     fn with_policy(&self, error: SessionError) -> Error {
         let refused = match (&error, &self.options.policy) {
             (SessionError::Limit(Limit::Comparisons(exceeded)), Some(policy))
@@ -237,7 +237,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Refuses, before it connects, what this side's user has to allow.
+    /// Before it connects, refuses what this side's user must allow explicitly.
     fn refuse_unprotected(&self) -> Result<(), Error> {
         let options = self.options;
         let (metric, alphabet) = options.cohort.own_metric();
@@ -334,7 +334,7 @@ impl<'a> Side<'a> {
         prepare: impl FnOnce(&mut Session) -> Result<T, SessionError>,
     ) -> Result<Option<CompletedSession>, Error> {
         self.options.control.attach(channel.stop_handle()?);
-        channel.end_with(self.events.cancel_token());
+        channel.cancel_with(self.events.cancel_token());
         let (mut session, theirs) = self.open(channel, peer.fingerprint)?;
         self.report_peer(peer, PeerEvent::Connected);
         let _prepared = prepare(&mut session)?;

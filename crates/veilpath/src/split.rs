@@ -114,7 +114,7 @@ fn choose(cohort: &Cohort, options: SplitOptions) -> (HashSet<String>, u64) {
         let mut people: Vec<&str> = people.into_iter().collect();
         people.shuffle(&mut rng);
         people_before += people.len();
-        // What rounding adds to one group it takes from the next, so that the whole is split in the same share.
+        // Rounding errors carry over to the next group, so that the whole cohort is split in the same proportion.
         let so_far = (people_before as f64 * options.share).round() as usize;
         let count = so_far - first.len();
         first.extend(people.into_iter().take(count).map(str::to_string));
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn every_participant_is_on_one_side() {
+    fn every_participant_is_on_exactly_one_side() {
         let [a, b] = share(0.25).unwrap().cohorts;
         assert_eq!([participants(&a), participants(&b)], [2, 6]);
         let both = [&a, &b]
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_split_in_the_same_share() {
+    fn groups_are_split_in_the_same_proportion() {
         let mut whole = cohort();
         for (number, entry) in whole.entries.iter_mut().enumerate() {
             entry.group = Some(if number < 3 { "patients" } else { "controls" }.to_string());

@@ -110,7 +110,10 @@ pub fn statistics(
     if !asked && samples.groups.is_none() {
         events.event(Event::Note(Note::NoGroups));
     }
-    if let Some(note) = samples.main.one_of_several(options.output.as_deref()) {
+    if let Some(note) = samples
+        .main
+        .note_of_other_outputs(options.output.as_deref())
+    {
         events.event(Event::Note(note));
     }
     Ok(samples.outcome(answers))

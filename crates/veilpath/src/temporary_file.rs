@@ -13,7 +13,7 @@ const PREFIX: &str = ".veilpath-";
 /// Random characters after the prefix.
 const RANDOM_CHARS: usize = 6;
 
-/// How often another run may take a new file for an abandoned one, between its creation and its lock.
+/// Attempts to create a file: another run may remove it as abandoned between its creation and its lock.
 const ATTEMPTS: u32 = 16;
 
 /// Creates a temporary file in a folder, after removing abandoned ones.

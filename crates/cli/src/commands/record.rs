@@ -111,7 +111,7 @@ fn list(state_dir: &StateDir) -> Result<(), Failure> {
             let record = SignedRecord::read(&file, None)?;
             if record.problem.is_some() {
                 to_stdout(|out| write_record(&record.lines, out))?;
-                return Err(record.unbroken().err().map_or_else(
+                return Err(record.require_intact().err().map_or_else(
                     || Failure::input("the record cannot be read"),
                     Failure::from,
                 ));
@@ -123,7 +123,7 @@ fn list(state_dir: &StateDir) -> Result<(), Failure> {
 }
 
 fn verify(file: &Path, owner: Option<Fingerprint>) -> Result<(), Failure> {
-    let record = SignedRecord::read(file, owner)?.unbroken()?;
+    let record = SignedRecord::read(file, owner)?.require_intact()?;
     let lines = units::counted(record.lines.len() as u64, "line");
     messages::info(&format!("{}: {lines}, all valid\n", file.display()));
     for owner in record.owners() {
@@ -133,7 +133,7 @@ fn verify(file: &Path, owner: Option<Fingerprint>) -> Result<(), Failure> {
 }
 
 fn compare(args: &CompareArgs) -> Result<(), Failure> {
-    let read = |file: &Path| SignedRecord::read(file, None).and_then(SignedRecord::unbroken);
+    let read = |file: &Path| SignedRecord::read(file, None).and_then(SignedRecord::require_intact);
     let (ours, theirs) = (read(&args.ours)?, read(&args.theirs)?);
     let compared = RecordComparison::new(&ours, &theirs);
     let steps = units::counted(compared.common, "step");

@@ -42,14 +42,14 @@ fn serve(args: &ServeArgs<'_>, log: &SessionLog) -> Result<(), Failure> {
         return Err(Failure::input("--tiles is for one --peer"));
     }
     let peers = peers(args)?;
-    let mut ready = args.session.ready(args.key, args.wait)?;
-    ready.options.via_relay = args.via_relay;
-    ready.inputs.extend(args.list.map(PathBuf::from));
+    let mut prepared = args.session.prepare(args.key, args.wait)?;
+    prepared.options.via_relay = args.via_relay;
+    prepared.inputs.extend(args.list.map(PathBuf::from));
     let results = match args.session.estimate {
         true => None,
-        false => Some(result_folder(args.session, &peers, &ready.inputs())?),
+        false => Some(result_folder(args.session, &peers, &prepared.inputs())?),
     };
-    log.warn_about(ready.engine);
+    log.warn_about(prepared.engine);
     let save = |peer: &Peer, completed: &CompletedSession| {
         if let Some(results) = &results {
             log.saved(peer, &results.save(peer, &completed.outcome)?);
@@ -60,7 +60,14 @@ fn serve(args: &ServeArgs<'_>, log: &SessionLog) -> Result<(), Failure> {
         Ok(())
     };
     let sessions = usize::try_from(args.sessions).unwrap_or(usize::MAX);
-    let served = veilpath::serve(args.address, &peers, sessions, &ready.options, log, &save)?;
+    let served = veilpath::serve(
+        args.address,
+        &peers,
+        sessions,
+        &prepared.options,
+        log,
+        &save,
+    )?;
     to_stdout(|out| write_peers(&served, results.as_ref(), out))?;
     report_peers(&served, log)
 }

@@ -146,14 +146,14 @@ impl From<RevealToName> for RevealTo {
 }
 
 /// One side, ready for a session: everything that does not depend on the other side has been checked.
-pub(crate) struct Ready {
+pub(crate) struct PreparedSession {
     pub(crate) options: SessionOptions,
     pub(crate) engine: EngineChoice,
     /// The input files, none of which may be overwritten.
     pub(crate) inputs: Vec<PathBuf>,
 }
 
-impl Ready {
+impl PreparedSession {
     /// The input files.
     pub(crate) fn inputs(&self) -> Vec<&Path> {
         self.inputs.iter().map(PathBuf::as_path).collect()
@@ -172,14 +172,18 @@ impl SessionArgs {
     }
 
     /// Whether the printed table would only say that the results are for the other side, as the summary does.
-    fn only_says_withheld(&self, outcome: &Outcome) -> bool {
+    fn prints_only_withheld_note(&self, outcome: &Outcome) -> bool {
         let in_summary = self.log == LogFormat::Text && !messages::is_quiet();
         let is_default = self.output.output.is_none() && self.output.format().is_none();
         outcome.is_withheld() && in_summary && is_default
     }
 
     /// Reads this side's files, and checks its options.
-    pub(crate) fn ready(&self, key: &KeyArgs, wait: Duration) -> Result<Ready, Failure> {
+    pub(crate) fn prepare(
+        &self,
+        key: &KeyArgs,
+        wait: Duration,
+    ) -> Result<PreparedSession, Failure> {
         if let Err(error) = veilpath::disable_core_dumps() {
             messages::note(&format!("core dumps cannot be disabled: {error}"));
         }
@@ -227,7 +231,7 @@ impl SessionArgs {
         if let Some(names) = &self.names {
             options.names = names.clone();
         }
-        Ok(Ready {
+        Ok(PreparedSession {
             options,
             engine,
             inputs,
@@ -253,18 +257,18 @@ pub(crate) fn run(
 ) -> Result<(), Failure> {
     let log = args.log(false);
     let session = || {
-        let mut ready = args.ready(key, wait)?;
-        let output = args.output.check(&ready.inputs())?;
-        log.warn_about(ready.engine);
-        let completed = connect(&mut ready.options, &log)?;
+        let mut prepared = args.prepare(key, wait)?;
+        let output = args.output.check(&prepared.inputs())?;
+        log.warn_about(prepared.engine);
+        let completed = connect(&mut prepared.options, &log)?;
         log.end_progress();
         if let (Some(completed), Some(tiles)) = (&completed, args.tiles) {
             log.agreed_on_tiles(&Peer::unnamed(peer), &completed.agreement, tiles);
         } else if let Some(completed) = completed {
             let outcome = &completed.outcome;
-            let written = match args.only_says_withheld(outcome) {
+            let written = match args.prints_only_withheld_note(outcome) {
                 true => WrittenTo::Printed,
-                false => output.write(&args.output, &ready.inputs(), outcome)?,
+                false => output.write(&args.output, &prepared.inputs(), outcome)?,
             };
             log.written(&written);
             log.finished(&Peer::unnamed(peer), &completed, &written.summary(outcome));

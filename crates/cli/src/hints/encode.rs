@@ -139,7 +139,7 @@ mod tests {
 
     /// An example value after "250 samples per second" would contradict it.
     #[test]
-    fn notes_show_forms_and_not_example_values() {
+    fn notes_show_value_forms_instead_of_examples() {
         assert_eq!(with_flags("a", &[EncodeField::Rate]), "a (--rate HZ)");
         assert_eq!(with_flags("a", &[EncodeField::Screen]), "a (--screen)");
         let column = with_flags("a", &[EncodeField::ParticipantColumn]);

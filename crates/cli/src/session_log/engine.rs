@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_has_both_times_or_the_reason_for_one() {
+    fn the_line_shows_both_estimates_or_the_reason() {
         let estimated = EngineReason::Estimated;
         let text = line(&summary(Engine::Shares, estimated, Some([360.0, 40.0])));
         assert!(text.contains("40 s") && text.contains("garbled about 6 min"));

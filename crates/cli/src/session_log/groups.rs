@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_counted_for_a_peer_that_learns_them() {
+    fn the_answer_count_is_shown_only_if_the_peer_learns_answers() {
         let groups = GroupSummary {
             minimum: 5,
             answers: Some(3),

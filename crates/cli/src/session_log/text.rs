@@ -371,7 +371,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_beyond_what_a_network_has_are_not_shown() {
+    fn implausible_rates_are_not_shown() {
         let link = Link {
             round_trip: std::time::Duration::from_micros(47),
             bytes_per_second_to_host: Some(1 << 40),

@@ -197,7 +197,7 @@ fn dependencies_point_down() {
 }
 
 #[test]
-fn the_document_shows_the_same_table() {
+fn the_architecture_document_shows_the_same_table() {
     let document = read(&root().join("ARCHITECTURE.md"));
     let shown: BTreeSet<String> = document
         .lines()
@@ -222,7 +222,7 @@ fn the_document_shows_the_same_table() {
 }
 
 #[test]
-fn unsafe_is_only_in_the_listed_files() {
+fn unsafe_code_is_only_in_the_listed_files() {
     let allowing: BTreeSet<String> = files_of_crates()
         .into_iter()
         .filter(|file| lowers_the_unsafe_lint(&read(&root().join(file))))

@@ -1,4 +1,4 @@
-//! Bad calls and files: an exit code of 2, a place, and what to do; never a panic.
+//! Bad arguments and files give exit code 2, a location and advice, and never a panic.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 use crate::common;
@@ -16,7 +16,7 @@ fn complaint(content: impl AsRef<[u8]>) -> String {
 }
 
 #[test]
-fn cohort_files() {
+fn malformed_cohort_files_are_rejected() {
     for (content, parts) in [
         ("", vec!["a.csv", "empty"]),
         ("participant,stimulus,scanpath\n", vec!["a.csv"]),
@@ -85,7 +85,7 @@ fn cohort_files() {
 }
 
 #[test]
-fn unusual_but_good_cohort_files() {
+fn unusual_but_valid_cohort_files_are_accepted() {
     let utf16: Vec<u8> = "participant,stimulus,scanpath\r\nP1,cows,ABCE\r\n"
         .encode_utf16()
         .flat_map(u16::to_le_bytes)
@@ -112,7 +112,7 @@ fn unusual_but_good_cohort_files() {
 }
 
 #[test]
-fn cohorts_that_do_not_fit_together() {
+fn incompatible_cohorts_are_rejected() {
     let folder = Folder::new();
     folder.file(
         "a.csv",
@@ -151,7 +151,7 @@ fn cohorts_that_do_not_fit_together() {
 }
 
 #[test]
-fn tables() {
+fn malformed_tables_are_rejected() {
     let folder = Folder::new();
     folder.file("a.csv", "participant,scanpath\nP,AB\n");
     for (table, metric, parts) in [
@@ -215,7 +215,7 @@ fn tables() {
 }
 
 #[test]
-fn flags_that_make_no_sense() {
+fn invalid_flags_are_rejected() {
     let folder = Folder::new();
     folder.file("a.csv", "participant,scanpath\nP,AB\nQ,\n");
     for (arguments, part) in [
@@ -273,7 +273,7 @@ fn flags_that_make_no_sense() {
 }
 
 #[test]
-fn gaze_files() {
+fn malformed_gaze_files_are_rejected() {
     let folder = Folder::new();
     for (content, parts) in [
         ("", vec!["g.csv", "empty"]),
@@ -307,7 +307,7 @@ fn dropped_rows_are_reported() {
         "g.csv",
         "participant,stimulus,x,y,duration\np,s,10,10,200\np,s,NaN,10,200\np,s,10,10,-5\np,s,500,10,200\n",
     );
-    let ran = folder.run(&[
+    let output = folder.run(&[
         "encode",
         "g.csv",
         "--screen",
@@ -315,7 +315,7 @@ fn dropped_rows_are_reported() {
         "--summary",
         "json",
     ]);
-    let summary: serde_json::Value = serde_json::from_str(ran.stderr.trim()).unwrap();
+    let summary: serde_json::Value = serde_json::from_str(output.stderr.trim()).unwrap();
     assert_eq!(summary["rows_read"], 4);
     assert_eq!(summary["rows_used"], 1);
     assert_eq!(summary["dropped"]["lost"], 1);
@@ -323,7 +323,11 @@ fn dropped_rows_are_reported() {
     assert_eq!(summary["dropped"]["outside"], 1);
     assert_eq!(summary["scanpaths"], 1);
     assert_eq!(summary["mean_length"], 1.0);
-    assert!(ran.ok().ends_with("participant,stimulus,scanpath\np,s,A\n"));
+    assert!(
+        output
+            .ok()
+            .ends_with("participant,stimulus,scanpath\np,s,A\n")
+    );
 }
 
 #[test]
@@ -338,7 +342,7 @@ fn participants_without_usable_data_keep_a_row() {
 }
 
 #[test]
-fn a_million_letters() {
+fn a_scanpath_of_a_million_letters_is_compared() {
     let folder = Folder::new();
     let long: String = ('A'..='Z').cycle().take(1_000_000).collect();
     folder.file("long.csv", format!("participant,scanpath\nP,{long}\n"));

@@ -10,7 +10,7 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 /// No run of this test lasts longer.
-const LONGEST: Duration = Duration::from_secs(120);
+const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The call of the quick version.
 const QUICK: &str = "veilpath bench paper --quick -o paper";
@@ -25,7 +25,7 @@ fn start(folder: &Folder, call: &str) -> Child {
 /// Waits for this many complete lines in the file and kills the process. Returns them, and what was printed to standard
 /// error.
 fn kill_after(mut child: Child, file: &Path, lines: usize) -> (Vec<String>, String) {
-    let deadline = Instant::now() + LONGEST;
+    let deadline = Instant::now() + RUN_TIMEOUT;
     let whole = loop {
         let text = std::fs::read_to_string(file).unwrap_or_default();
         let whole: Vec<String> = text
@@ -36,8 +36,8 @@ fn kill_after(mut child: Child, file: &Path, lines: usize) -> (Vec<String>, Stri
         if whole.len() >= lines {
             break whole;
         }
-        let ended = child.try_wait().unwrap();
-        assert!(ended.is_none(), "it ended before it could be killed");
+        let result = child.try_wait().unwrap();
+        assert!(result.is_none(), "it ended before it could be killed");
         if Instant::now() > deadline {
             let _ = child.kill();
             panic!("only {} lines in time", whole.len());

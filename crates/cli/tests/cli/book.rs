@@ -65,7 +65,7 @@ fn links_of_chapters_stay_in_the_book() {
 
 /// `.ci/run` builds the book and names its folder.
 #[test]
-fn every_link_of_the_built_book_leads_somewhere() {
+fn every_link_in_the_built_book_resolves() {
     let Some(folder) = std::env::var_os("VEILPATH_BOOK").map(PathBuf::from) else {
         eprintln!("skipped: VEILPATH_BOOK names no built book (`mdbook build docs`)");
         return;

@@ -19,7 +19,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn csv_rows_pair_equal_stimuli() {
+fn csv_rows_pair_scanpaths_of_the_same_stimulus() {
     let out = folder()
         .run(&["compare", "a.csv", "b.csv", "--format", "csv"])
         .ok();
@@ -56,31 +56,33 @@ fn pairs_all_compares_all_with_all() {
 fn the_mean_of_a_self_comparison_excludes_identical_scanpaths() {
     let folder = Folder::new();
     folder.file("a.csv", "participant,scanpath\nP1,AAAA\nP2,AABB\nP3,AABB\n");
-    let ran = folder.run(&["compare", "a.csv", "a.csv", "--format", "csv"]);
+    let output = folder.run(&["compare", "a.csv", "a.csv", "--format", "csv"]);
     assert!(
-        ran.stderr.contains("compared with itself"),
+        output.stderr.contains("compared with itself"),
         "{}",
-        ran.stderr
+        output.stderr
     );
     // Two pairs with a cost of 2, one with none.
     assert!(
-        ran.stderr.contains("3 pairs by levenshtein: mean 1.333333"),
+        output
+            .stderr
+            .contains("3 pairs by levenshtein: mean 1.333333"),
         "{}",
-        ran.stderr
+        output.stderr
     );
-    assert_eq!(ran.ok().lines().count(), 1 + 9);
+    assert_eq!(output.ok().lines().count(), 1 + 9);
     // Equal ids are not equal people.
     folder.file("b.csv", "participant,scanpath\nP1,AAAA\nP2,AABB\nP3,AABC\n");
-    let ran = folder.run(&["compare", "a.csv", "b.csv"]);
+    let output = folder.run(&["compare", "a.csv", "b.csv"]);
     assert!(
-        ran.stderr.contains("9 pairs by levenshtein"),
+        output.stderr.contains("9 pairs by levenshtein"),
         "{}",
-        ran.stderr
+        output.stderr
     );
 }
 
 #[test]
-fn json_has_the_promised_keys() {
+fn json_has_the_documented_keys() {
     let value = folder()
         .run(&["compare", "a.csv", "b.csv", "--format", "json"])
         .json();
@@ -134,14 +136,14 @@ fn quiet_and_verbose_work_everywhere() {
         "-q synth random --count 2 --seed 1",
         "-q demo --engine plain",
     ] {
-        let ran = folder.run(&call.split(' ').collect::<Vec<_>>());
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{call}");
+        let output = folder.run(&call.split(' ').collect::<Vec<_>>());
+        assert_eq!((output.code, output.stderr.as_str()), (0, ""), "{call}");
     }
     let normal = folder.run(&["compare", "a.csv", "b.csv"]).stderr;
     for call in ["-v compare a.csv b.csv", "compare a.csv b.csv --verbose"] {
-        let ran = folder.run(&call.split(' ').collect::<Vec<_>>());
-        assert!(ran.stderr.len() > normal.len(), "{call}");
-        assert!(ran.stderr.contains("same stimulus"), "{}", ran.stderr);
+        let output = folder.run(&call.split(' ').collect::<Vec<_>>());
+        assert!(output.stderr.len() > normal.len(), "{call}");
+        assert!(output.stderr.contains("same stimulus"), "{}", output.stderr);
     }
     folder
         .run(&["-q", "-v", "compare", "a.csv", "b.csv"])
@@ -149,7 +151,7 @@ fn quiet_and_verbose_work_everywhere() {
 }
 
 #[test]
-fn the_cohorts_have_names() {
+fn cohorts_are_named_after_their_files_or_by_a_flag() {
     let folder = folder();
     let names = |more: &[&str]| {
         let call = [&["compare", "a.csv", "b.csv", "--format", "json"], more].concat();
@@ -217,7 +219,7 @@ fn plain_lists_and_ogama_texts_are_cohorts() {
 }
 
 #[test]
-fn dna_and_double_letters_and_numbers() {
+fn dna_double_letters_and_numbers_are_read() {
     let folder = Folder::new();
     folder.file("dna.csv", "participant,scanpath\np,ACGT\nq,acga\n");
     let out = folder
@@ -320,25 +322,26 @@ fn the_demo_cohorts_match_the_help_text() {
     let compare = "compare clinic.csv university.csv --engine plain --metric scanmatch --precision 0.001 --format csv";
     let expected = run(compare);
     assert_eq!(run("demo --engine plain --format csv"), expected);
-    let ran = folder.run(&["demo", "--format", "csv"]);
+    let output = folder.run(&["demo", "--format", "csv"]);
     assert!(
-        ran.stderr
+        output
+            .stderr
             .contains("All 32 scores equal those computed in the clear"),
         "{}",
-        ran.stderr
+        output.stderr
     );
-    assert_eq!(ran.ok(), expected);
+    assert_eq!(output.ok(), expected);
     // A slow engine gets a part, and the part's scores are the same.
-    let ran = folder.run(&["demo", "--engine", "paillier", "--format", "csv"]);
+    let output = folder.run(&["demo", "--engine", "paillier", "--format", "csv"]);
     for words in [
         "within a group",
         "The engine paillier is slow",
         "paillier engine",
         "scores equal those computed in the clear",
     ] {
-        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+        assert!(output.stderr.contains(words), "{}", output.stderr);
     }
-    let part = ran.ok();
+    let part = output.ok();
     let rows = part.lines().count();
     assert!((2..expected.lines().count()).contains(&rows), "{part}");
     for row in part.lines() {

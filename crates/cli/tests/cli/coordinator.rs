@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 /// What a tile's worker reports while a process is killed.
-const MOMENTS: [&str; 4] = ["connecting", "connected", "agreed", "progress"];
+const KILL_MOMENTS: [&str; 4] = ["connecting", "connected", "agreed", "progress"];
 
 /// The processes of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl Institutions {
         }
     }
 
-    /// Starts a coordinator, again on the port that it had.
+    /// Starts a coordinator, after a restart on the same port.
     fn coordinator(&mut self, side: Side) -> Running {
         let at = &self.coordinators[side as usize];
         let mut call = format!("coordinator {} --listen {at}", self.agreement);
@@ -144,14 +144,14 @@ fn killed_workers_coordinators_and_gateways_lose_nothing() {
     );
     host.ok();
     join.ok();
-    let cases = MOMENTS.len() * VICTIMS.len();
+    let cases = KILL_MOMENTS.len() * VICTIMS.len();
     let mut both = Institutions::new(cases);
     let mut coordinators = [Side::Host, Side::Join].map(|side| both.coordinator(side));
     for tile in 1..=cases {
-        let moment = MOMENTS[(tile - 1) / VICTIMS.len()];
+        let moment = KILL_MOMENTS[(tile - 1) / VICTIMS.len()];
         let victim = VICTIMS[(tile - 1) % VICTIMS.len()];
         let mut workers = [Side::Host, Side::Join].map(|side| both.worker(side, tile, 1));
-        // The last moments of a small tile may pass before they are seen.
+        // A small tile may end before its last moments are observed.
         let _ = workers[0].wait_for(moment);
         match victim {
             Victim::Worker(side) => workers[side as usize].kill(),
@@ -170,8 +170,8 @@ fn killed_workers_coordinators_and_gateways_lose_nothing() {
         drop(workers);
         let workers = [Side::Host, Side::Join].map(|side| both.worker(side, tile, 2));
         for worker in workers {
-            let ended = worker.end();
-            assert_eq!(ended.code, 0, "{moment}, {victim:?}: {}", ended.stderr);
+            let result = worker.end();
+            assert_eq!(result.code, 0, "{moment}, {victim:?}: {}", result.stderr);
         }
     }
     let folder = &both.pair.folder;
@@ -198,18 +198,12 @@ fn killed_workers_coordinators_and_gateways_lose_nothing() {
     assert!(!folder.path().join("home").exists());
 }
 
-/// Runs a command of the host.
-fn alone(both: &Institutions, call: &str) -> crate::common::RunOutput {
-    let words: Vec<String> = call.split(' ').map(String::from).collect();
-    both.pair.start(Side::Host, &words).end()
-}
-
 #[test]
 fn worker_keys_follow_the_policy() {
     let both = Institutions::new(2);
     let make = |more: &str| {
         let call = format!("worker-key {} --tiles 1 {more}", both.agreement);
-        alone(&both, &call)
+        both.pair.run_alone(Side::Host, &call)
     };
     make("--hours 1 -o first.order").ok();
     // A key is not overwritten, and the message says so.
@@ -242,16 +236,20 @@ fn worker_keys_follow_the_policy() {
 }
 
 #[test]
-fn a_partner_is_banned_and_let_in_again_by_hand() {
+fn a_partner_can_be_banned_and_unbanned() {
     let both = Institutions::new(2);
     let partner = both.pair.fingerprint(Side::Join);
-    alone(&both, &format!("peers ban {partner} --yes")).ok();
-    let list = alone(&both, "peers").ok();
+    both.pair
+        .run_alone(Side::Host, &format!("peers ban {partner} --yes"))
+        .ok();
+    let list = both.pair.run_alone(Side::Host, "peers").ok();
     assert!(list.contains("this institution banned it"), "{list}");
     let [host, join] = both.pair.run(&["--engine", "garbled"], &[], &[]);
     assert!(host.stderr.contains("banned"), "{}", host.stderr);
     assert_eq!((host.code, join.code), (3, 3));
-    alone(&both, &format!("peers unban {partner} --yes")).ok();
-    let list = alone(&both, "peers").ok();
+    both.pair
+        .run_alone(Side::Host, &format!("peers unban {partner} --yes"))
+        .ok();
+    let list = both.pair.run_alone(Side::Host, "peers").ok();
     assert!(!list.contains("this institution banned it"), "{list}");
 }

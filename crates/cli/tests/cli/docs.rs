@@ -30,8 +30,8 @@ fn every_command_in_the_documents_prints_what_they_show() {
             .iter()
             .map(|document| scope.spawn(move || run(document)))
             .collect();
-        let ended = threads.into_iter().map(|thread| thread.join().unwrap());
-        ended.flatten().collect()
+        let result = threads.into_iter().map(|thread| thread.join().unwrap());
+        result.flatten().collect()
     });
     assert!(problems.is_empty(), "{}", problems.join("\n"));
     let commands: usize = documents.iter().map(|(_, steps)| steps.len()).sum();
@@ -41,12 +41,12 @@ fn every_command_in_the_documents_prints_what_they_show() {
 /// The answer of the private test in the tutorial, and of the same test in the clear with the same coins.
 #[test]
 fn the_tutorial_on_groups_repeats_its_test_in_the_clear() {
-    let mut desk = DocumentRunner::new();
+    let mut runner = DocumentRunner::new();
     let tutorial = read(&root().join("docs/tutorial-groups.md"));
-    let problems = desk.run(&steps(&tutorial));
+    let problems = runner.run(&steps(&tutorial));
     assert!(problems.is_empty(), "{}", problems.join("\n"));
     let answers = |who: &str, name: &str| {
-        let outcome: serde_json::Value = serde_json::from_str(&desk.file(who, name)).unwrap();
+        let outcome: serde_json::Value = serde_json::from_str(&runner.file(who, name)).unwrap();
         assert_eq!(outcome["results"], serde_json::json!([]), "{who} {name}");
         outcome["answers"].clone()
     };
@@ -61,7 +61,7 @@ fn the_tutorial_on_groups_repeats_its_test_in_the_clear() {
 }
 
 #[test]
-fn links_lead_to_files_and_headings() {
+fn links_resolve_to_files_and_headings() {
     let mut documents = guides();
     let others = [
         "ARCHITECTURE.md",

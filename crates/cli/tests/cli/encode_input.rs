@@ -50,7 +50,7 @@ fn spread(scale: impl Fn(f64) -> f64, x: &str, y: &str) -> String {
 }
 
 #[test]
-fn saccades_and_blinks_are_left_out_and_counted() {
+fn saccades_and_blinks_are_skipped_and_counted() {
     let folder = Folder::new();
     folder.file(
         "a.csv",

@@ -38,8 +38,8 @@ fn set_up(count: usize) -> (Pair, String) {
     (pair, expected)
 }
 
-/// The same command, started by a shell that runs `setup` first. `$@` is the command.
-fn under(command: &Command, shell: &[&str], setup: &str) -> Command {
+/// Starts the command in a shell that runs `setup` first. `$@` is the command.
+fn in_shell(command: &Command, shell: &[&str], setup: &str) -> Command {
     let mut wrapped = Command::new(shell[0]);
     wrapped
         .args(&shell[1..])
@@ -62,19 +62,23 @@ fn under(command: &Command, shell: &[&str], setup: &str) -> Command {
 /// Limits files to this many blocks of 512 bytes: the next write is truncated and fails, as on a full disk.
 fn with_full_disk(blocks: usize) -> pair::Wrapper {
     let first = format!("trap '' XFSZ && ulimit -f {blocks}");
-    Box::new(move |command| under(&command, &["sh", "-c"], &first))
+    Box::new(move |command| in_shell(&command, &["sh", "-c"], &first))
 }
 
-fn check_error(ran: &RunOutput, case: &str) {
-    assert!(!ran.stderr.contains("panicked"), "{case}: {}", ran.stderr);
+fn check_error(output: &RunOutput, case: &str) {
     assert!(
-        [2, 3, 4].contains(&ran.code),
-        "{case}: {} {}",
-        ran.code,
-        ran.stderr
+        !output.stderr.contains("panicked"),
+        "{case}: {}",
+        output.stderr
     );
-    let event = format!("\"exit_code\":{}", ran.code);
-    assert!(ran.stderr.contains(&event), "{case}: {}", ran.stderr);
+    assert!(
+        [2, 3, 4].contains(&output.code),
+        "{case}: {} {}",
+        output.code,
+        output.stderr
+    );
+    let event = format!("\"exit_code\":{}", output.code);
+    assert!(output.stderr.contains(&event), "{case}: {}", output.stderr);
 }
 
 /// No matter where the space runs out – before the journal, within it, before the result file – everything that was
@@ -96,9 +100,9 @@ fn results_survive_a_full_disk() {
                 let _ = std::fs::remove_file(pair.folder.path().join(file));
             }
             pair.wrap(side, Some(with_full_disk(blocks)));
-            let ran = pair.run(&FLAGS, &["-o", "host.out"], &["-o", "join.out"]);
+            let output = pair.run(&FLAGS, &["-o", "host.out"], &["-o", "join.out"]);
             pair.wrap(side, None);
-            let limited = &ran[side as usize];
+            let limited = &output[side as usize];
             // Once it has computed, it prints what it cannot write to its file.
             let printed = limited.stdout == expected;
             assert!(printed || limited.stdout.is_empty(), "{case}");
@@ -107,7 +111,7 @@ fn results_survive_a_full_disk() {
                 _ => check_error(limited, &case),
             }
             let computed = printed || limited.code == 0;
-            assert_eq!(ran[1 - side as usize].code == 0, computed, "{case}");
+            assert_eq!(output[1 - side as usize].code == 0, computed, "{case}");
             tally[if limited.code == 0 {
                 0
             } else {
@@ -119,8 +123,8 @@ fn results_survive_a_full_disk() {
                 }
             }
             let again = pair.run(&FLAGS, &["-o", "host.out"], &["-o", "join.out"]);
-            for ran in again {
-                assert_eq!(ran.ok(), "", "after {case}");
+            for output in again {
+                assert_eq!(output.ok(), "", "after {case}");
             }
             for file in ["host.out", "join.out"] {
                 assert_eq!(pair.folder.read(file), expected, "after {case}");
@@ -158,8 +162,8 @@ fn a_journal_on_a_full_disk_is_valid_up_to_its_end() {
             "{}",
             host.stderr
         );
-        for ran in [host, join] {
-            assert_eq!(ran.ok(), expected);
+        for output in [host, join] {
+            assert_eq!(output.ok(), expected);
         }
         pair.wrap(Side::Host, None);
         let list = || pair.start(Side::Host, &["results".to_string()]).end().ok();
@@ -171,8 +175,8 @@ fn a_journal_on_a_full_disk_is_valid_up_to_its_end() {
             "{}",
             host.stderr
         );
-        for ran in [host, join] {
-            assert_eq!(ran.ok(), expected);
+        for output in [host, join] {
+            assert_eq!(output.ok(), expected);
         }
         assert!(list().contains(",144,144,complete"), "{}", list());
     }
@@ -190,7 +194,7 @@ fn a_full_output_device_is_an_error_and_keeps_the_results() {
     pair.wrap(
         Side::Host,
         Some(Box::new(|command| {
-            under(&command, &["sh", "-c"], "exec 3>/dev/full && exec >&3")
+            in_shell(&command, &["sh", "-c"], "exec 3>/dev/full && exec >&3")
         })),
     );
     let [host, join] = pair.run(&FLAGS, &[], &["-o", "/dev/full"]);
@@ -198,8 +202,8 @@ fn a_full_output_device_is_an_error_and_keeps_the_results() {
     check_error(&join, "a full file");
     assert_eq!(join.stdout, expected, "printed all the same");
     pair.wrap(Side::Host, None);
-    for ran in pair.run(&FLAGS, &[], &[]) {
-        assert_eq!(ran.ok(), expected);
+    for run in pair.run(&FLAGS, &[], &[]) {
+        assert_eq!(run.ok(), expected);
     }
     eprintln!("a full output device: 2 cases");
 }
@@ -221,7 +225,7 @@ fn read_only(folder: &Path) -> Option<pair::Wrapper> {
         .output();
     tried.is_ok_and(|tried| tried.status.success()).then(|| {
         let wrapper: pair::Wrapper =
-            Box::new(move |command| under(&command, &["unshare", "-m", "sh", "-c"], &first));
+            Box::new(move |command| in_shell(&command, &["unshare", "-m", "sh", "-c"], &first));
         wrapper
     })
 }
@@ -275,8 +279,8 @@ fn a_read_only_folder_is_an_error_before_the_work() {
         assert_eq!(limited.code, 2, "{case}: {}", limited.stderr);
         pair.wrap(side, None);
         let _ = std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755));
-        for ran in pair.run(&FLAGS, &[], &[]) {
-            assert_eq!(ran.ok(), expected, "after {case}");
+        for run in pair.run(&FLAGS, &[], &[]) {
+            assert_eq!(run.ok(), expected, "after {case}");
         }
         cases += 1;
     }
@@ -337,7 +341,7 @@ fn false_clock(folder: &Path) -> Option<PathBuf> {
         .args(["-shared", "-fPIC", "-O1", "-o"])
         .args([&library, &source])
         .output();
-    let compiled = compiled.is_ok_and(|ran| ran.status.success());
+    let compiled = compiled.is_ok_and(|run| run.status.success());
     // It must work for another program, or the test would prove nothing.
     let year = Command::new("date")
         .arg("+%Y")
@@ -345,8 +349,8 @@ fn false_clock(folder: &Path) -> Option<PathBuf> {
         .env("TEST_CLOCK_OFFSET", format!("{}", 100 * YEAR))
         .output()
         .ok()
-        .and_then(|ran| {
-            String::from_utf8(ran.stdout)
+        .and_then(|run| {
+            String::from_utf8(run.stdout)
                 .ok()?
                 .trim()
                 .parse::<u32>()
@@ -358,7 +362,7 @@ fn false_clock(folder: &Path) -> Option<PathBuf> {
 const YEAR: i64 = 31_556_952;
 
 #[test]
-fn the_time_of_day_does_not_matter() {
+fn sessions_do_not_depend_on_the_wall_clock() {
     let (mut pair, expected) = set_up(6);
     let Some(library) = false_clock(pair.folder.path()) else {
         eprintln!(
@@ -394,8 +398,8 @@ fn the_time_of_day_does_not_matter() {
                 pair.wrap(side, Some(wrapper));
             }
             let flags = ["--engine", engine, "--format", "csv", "--timeout", "5"];
-            for ran in pair.run(&flags, &[], &[]) {
-                assert_eq!(ran.ok(), expected, "{host} {join} {jumps}");
+            for output in pair.run(&flags, &[], &[]) {
+                assert_eq!(output.ok(), expected, "{host} {join} {jumps}");
             }
         }
     }
@@ -405,7 +409,7 @@ fn the_time_of_day_does_not_matter() {
 /// Timeouts and durations use a monotonic clock. No source file reads the time of day, except those of `bench paper`, which
 /// dates its tables, and the one that dates records, and tells whether policies and worker keys are still valid.
 #[test]
-fn no_source_file_reads_the_time_of_day() {
+fn only_exempt_files_read_the_wall_clock() {
     let mut files = 0;
     let mut folders = vec![common::root().join("crates")];
     while let Some(folder) = folders.pop() {

@@ -61,12 +61,12 @@ impl Setup {
             seed: 0,
         };
         let host = self.pair.host(&self.flags());
-        let proxy = Proxy::before(host.address.as_ref().unwrap(), fault);
+        let proxy = Proxy::start(host.address.as_ref().unwrap(), fault);
         let join = self.pair.join(&proxy.address.to_string(), &self.flags());
-        for ran in [host.end(), join.end()] {
-            assert_eq!(ran.ok(), self.expected);
+        for output in [host.end(), join.end()] {
+            assert_eq!(output.ok(), self.expected);
         }
-        proxy.carried()
+        proxy.forwarded()
     }
 
     /// Runs both sides with a fault, and then again without one; returns the exit codes of the first run.
@@ -74,7 +74,7 @@ impl Setup {
         self.pair.forget();
         let mut host = self.pair.host(&self.flags());
         let address = host.address.clone().unwrap();
-        let proxy = Proxy::before(&address, fault);
+        let proxy = Proxy::start(&address, fault);
         let mut join = self.pair.join(&proxy.address.to_string(), &self.flags());
         assert!(
             join.ends_within(Duration::from_secs(40)),
@@ -82,9 +82,9 @@ impl Setup {
         );
         let join = join.end();
         self.check(&fault, &join);
-        let ended = host.ends_within(Duration::from_millis(300))
+        let result = host.ends_within(Duration::from_millis(300))
             || host.has_connected() && host.ends_within(Duration::from_secs(30));
-        if !ended {
+        if !result {
             // The connection failed before it was authenticated: the host still waits for its peer.
             assert!(!host.has_connected(), "{fault:?}: it hangs");
             assert_ne!(join.code, 0, "{fault:?}");
@@ -100,28 +100,36 @@ impl Setup {
         let host = host.end();
         self.check(&fault, &host);
         let codes = [host.code, join.code];
-        for ran in self.pair.run(&self.flags(), &[], &[]) {
-            assert_eq!(ran.ok(), self.expected, "after {fault:?}");
+        for output in self.pair.run(&self.flags(), &[], &[]) {
+            assert_eq!(output.ok(), self.expected, "after {fault:?}");
         }
         codes
     }
 
     /// The right result, or a reported fault of the other side or the network.
-    fn check(&self, fault: &Fault, ran: &RunOutput) {
+    fn check(&self, fault: &Fault, output: &RunOutput) {
         assert!(
-            !ran.stderr.contains("panicked"),
+            !output.stderr.contains("panicked"),
             "{fault:?}: {}",
-            ran.stderr
+            output.stderr
         );
-        match ran.code {
-            0 => assert_eq!(ran.stdout, self.expected, "{fault:?}"),
+        match output.code {
+            0 => assert_eq!(output.stdout, self.expected, "{fault:?}"),
             3 | 4 => {
-                assert!(!fault.kind.is_harmless(), "{fault:?}: {}", ran.stderr);
-                assert!(ran.stdout.is_empty(), "{fault:?}");
-                let event = format!("\"exit_code\":{}", ran.code);
-                assert!(ran.stderr.contains(&event), "{fault:?}: {}", ran.stderr);
+                assert!(
+                    !fault.kind.preserves_bytes(),
+                    "{fault:?}: {}",
+                    output.stderr
+                );
+                assert!(output.stdout.is_empty(), "{fault:?}");
+                let event = format!("\"exit_code\":{}", output.code);
+                assert!(
+                    output.stderr.contains(&event),
+                    "{fault:?}: {}",
+                    output.stderr
+                );
             }
-            code => assert_eq!(code, 4, "{fault:?}: {}", ran.stderr),
+            code => assert_eq!(code, 4, "{fault:?}: {}", output.stderr),
         }
     }
 }
@@ -152,8 +160,8 @@ fn a_faulty_connection_ends_in_the_right_result_or_in_an_error() {
                 scope.spawn(move || run_all(flags, kinds, seed, times))
             })
             .collect();
-        let ended = parts.into_iter().map(|part| part.join().unwrap());
-        ended.flatten().collect()
+        let result = parts.into_iter().map(|part| part.join().unwrap());
+        result.flatten().collect()
     });
     let mut tally = BTreeMap::new();
     for end in &ends {

@@ -22,7 +22,7 @@ fn words(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn scores_equal_the_plain_engine() {
+fn scores_equal_those_of_the_plain_engine() {
     let folder = folder();
     for metric in [
         "--metric levenshtein",
@@ -172,7 +172,7 @@ fn sessions_hide_lengths_and_scores() {
 }
 
 #[test]
-fn a_cell_is_measured() {
+fn bench_cell_measures_a_cell() {
     for (engine, gates, traffic) in [
         ("garbled", Some(3), 100.0..125.0),
         ("shares", None, 10.0..70.0),

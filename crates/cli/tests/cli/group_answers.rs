@@ -25,12 +25,6 @@ fn pair() -> Pair {
     pair
 }
 
-/// A command of one side that needs no peer.
-fn alone(pair: &Pair, side: Side, call: &str) -> RunOutput {
-    let arguments: Vec<String> = call.split(' ').map(String::from).collect();
-    pair.start(side, &arguments).end()
-}
-
 /// The log line when this many answers about groups count for the partner, including the one just agreed on.
 fn counted(answers: u32) -> String {
     format!("\"answers\":{answers},\"answers_per_partner\"")
@@ -69,41 +63,47 @@ fn assert_same_answer(private: &str, clear: &str) {
 }
 
 #[test]
-fn means_of_groups_are_the_same_as_in_the_clear() {
+fn private_group_means_equal_those_in_the_clear() {
     let pair = pair();
     let clear = words("compare a.csv b.csv --reveal groups --format csv");
     let clear = pair.folder.run(&clear).ok();
     let flags = words("--engine garbled --reveal groups --format csv");
-    for ran in pair.run(&flags, &[], &[]) {
-        assert!(ran.stderr.contains("\"minimum_group\":5"), "{}", ran.stderr);
-        assert_same_answer(&ran.ok(), &clear);
+    for output in pair.run(&flags, &[], &[]) {
+        assert!(
+            output.stderr.contains("\"minimum_group\":5"),
+            "{}",
+            output.stderr
+        );
+        assert_same_answer(&output.ok(), &clear);
     }
     let [host, join] = pair.run(&flags, &["-o", "host.csv"], &["-o", "join.csv"]);
-    for ran in [host, join] {
+    for output in [host, join] {
         // The answer is stored; it is neither computed nor counted again.
-        assert!(ran.stderr.contains(&counted(2)), "{}", ran.stderr);
-        assert!(ran.stderr.contains("\"cells\":0"), "{}", ran.stderr);
-        ran.ok();
+        assert!(output.stderr.contains(&counted(2)), "{}", output.stderr);
+        assert!(output.stderr.contains("\"cells\":0"), "{}", output.stderr);
+        output.ok();
     }
     assert_eq!(pair.folder.read("host.csv"), pair.folder.read("join.csv"));
     for side in [Side::Host, Side::Join] {
-        let list = alone(&pair, side, "results").ok();
+        let list = pair.run_alone(side, "results").ok();
         let row = list.lines().nth(1).unwrap();
         assert!(row.ends_with(",groups,1,144,complete"), "{list}");
         let id = row.split(',').next().unwrap();
-        let stored = alone(&pair, side, &format!("results {id} --format csv")).ok();
+        let stored = pair
+            .run_alone(side, &format!("results {id} --format csv"))
+            .ok();
         assert_eq!(stored, pair.folder.read("host.csv"));
-        let record = alone(&pair, side, "record").ok();
+        let record = pair.run_alone(side, "record").ok();
         assert!(record.contains(",144,levenshtein,groups,both"), "{record}");
     }
 }
 
 #[test]
-fn the_coins_of_a_private_test_give_its_p_value_in_the_clear() {
+fn the_coins_of_a_private_test_reproduce_its_p_value() {
     let pair = pair();
     let flags = words("--engine shares --reveal test:groups,49 --format json");
-    let answers = pair.run(&flags, &[], &[]).map(|ran| {
-        let result = ran.json();
+    let answers = pair.run(&flags, &[], &[]).map(|output| {
+        let result = output.json();
         assert!(result["results"].as_array().unwrap().is_empty());
         result["answers"][0].clone()
     });
@@ -141,14 +141,18 @@ fn every_answer_of_a_rehearsal_equals_the_one_in_the_clear() {
     }
     // As a table with a summary, in a file, and on a page.
     let call = "compare a.csv b.csv --engine garbled --reveal test:sites,9";
-    let ran = folder.run(&words(call));
-    assert!(!ran.stderr.contains("p = "), "{}", ran.stderr);
-    assert!(ran.stderr.contains("exchangeable"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("9 permutations"), "{}", ran.stderr);
-    assert!(ran.ok().contains("p = "));
-    let ran = folder.run(&words(&format!("{call} -o test.json")));
-    assert!(ran.stderr.contains("p = "), "{}", ran.stderr);
-    ran.ok();
+    let output = folder.run(&words(call));
+    assert!(!output.stderr.contains("p = "), "{}", output.stderr);
+    assert!(output.stderr.contains("exchangeable"), "{}", output.stderr);
+    assert!(
+        output.stderr.contains("9 permutations"),
+        "{}",
+        output.stderr
+    );
+    assert!(output.ok().contains("p = "));
+    let output = folder.run(&words(&format!("{call} -o test.json")));
+    assert!(output.stderr.contains("p = "), "{}", output.stderr);
+    output.ok();
     folder.run(&words("report test.json -o test.html")).ok();
     assert!(folder.read("test.html").contains("permutation"));
 }
@@ -156,7 +160,7 @@ fn every_answer_of_a_rehearsal_equals_the_one_in_the_clear() {
 /// SciPy and scikit-learn confirm the numbers of `veilpath stats`. So they confirm the answers in the clear that private ones are compared
 /// with, which other code computes.
 #[test]
-fn answers_in_the_clear_are_those_of_veilpath_stats() {
+fn answers_in_the_clear_equal_those_of_veilpath_stats() {
     let folder = Folder::new();
     cohorts(&folder);
     for (files, name) in [
@@ -252,10 +256,15 @@ fn groups_below_the_minimum_are_refused() {
     assert_eq!([host.code, join.code], [3, 3], "{}", join.stderr);
     assert_eq!([host.stdout, join.stdout], ["", ""]);
     let flags = words("--engine garbled --reveal nearest:3,rate");
-    let ran = pair.run(&flags, &[], &[]);
-    assert_eq!([ran[0].code, ran[1].code], [3, 3], "{}", ran[0].stderr);
-    let advice = |ran: &RunOutput| ran.stderr.contains("a larger K in --reveal nearest");
-    assert!(ran.iter().any(advice), "{}", ran[0].stderr);
+    let output = pair.run(&flags, &[], &[]);
+    assert_eq!(
+        [output[0].code, output[1].code],
+        [3, 3],
+        "{}",
+        output[0].stderr
+    );
+    let advice = |output: &RunOutput| output.stderr.contains("a larger K in --reveal nearest");
+    assert!(output.iter().any(advice), "{}", output[0].stderr);
 }
 
 /// Two means that differ by one participant would disclose this participant's scores.
@@ -263,8 +272,8 @@ fn groups_below_the_minimum_are_refused() {
 fn a_cohort_with_one_participant_fewer_is_refused() {
     let pair = pair();
     let flags = words("--engine garbled --reveal mean --format csv");
-    for ran in pair.run(&flags, &[], &[]) {
-        ran.ok();
+    for output in pair.run(&flags, &[], &[]) {
+        output.ok();
     }
     let withdrawn = without_first(&pair, "b.csv", "fewer.csv");
     let again = || pair.run(&flags, &[], &["--cohort", "fewer.csv"]);
@@ -276,15 +285,15 @@ fn a_cohort_with_one_participant_fewer_is_refused() {
     assert!(!host.stderr.contains("1 of"), "{}", host.stderr);
     let host_key = pair.fingerprint(Side::Host);
     let withdraw = format!("policy withdraw --peer {host_key} --yes {withdrawn}");
-    alone(&pair, Side::Join, &withdraw).ok();
-    for ran in again() {
-        assert!(ran.stderr.contains(&counted(2)), "{}", ran.stderr);
-        ran.ok();
+    pair.run_alone(Side::Join, &withdraw).ok();
+    for output in again() {
+        assert!(output.stderr.contains(&counted(2)), "{}", output.stderr);
+        output.ok();
     }
 }
 
 #[test]
-fn answers_beyond_the_policy_are_refused_with_its_line() {
+fn answers_beyond_the_policy_are_refused_with_the_line_number() {
     let pair = pair();
     let join_key = pair.fingerprint(Side::Join);
     let policy = |change: (&str, &str)| {
@@ -311,8 +320,8 @@ fn answers_beyond_the_policy_are_refused_with_its_line() {
     policy(("group = 4", "group = 7"));
     refused(run("groups"), "line 4, minimum_group");
     policy(("", ""));
-    for ran in run("mean") {
-        ran.ok();
+    for output in run("mean") {
+        output.ok();
     }
     refused(run("groups"), "line 5, answers_per_partner");
     // These are known before anybody connects.
@@ -325,24 +334,24 @@ fn answers_beyond_the_policy_are_refused_with_its_line() {
         let call = format!(
             "host --listen 127.0.0.1:0 --peer {join_key} --cohort a.csv --policy policy.toml --reveal {reveal}"
         );
-        let message = alone(&pair, Side::Host, &call).refused();
+        let message = pair.run_alone(Side::Host, &call).refused();
         assert!(
             message.contains(line) && !message.contains("listening"),
             "{message}"
         );
         let check =
             format!("policy check --policy policy.toml --peer {join_key} --reveal {reveal}");
-        let message = alone(&pair, Side::Host, &check).refused();
+        let message = pair.run_alone(Side::Host, &check).refused();
         assert!(message.contains(line), "{message}");
     }
     policy(("", ""));
     let document =
         format!("policy document --policy policy.toml --peer {join_key} --reveal mean:overall");
-    let document = alone(&pair, Side::Host, &document).ok();
+    let document = pair.run_alone(Side::Host, &document).ok();
     assert!(document.contains("at least 4 participants"), "{document}");
 }
 
-/// Only if both sides and the policy say so; the agreement, the record, the result and the document name it.
+/// Groups are published only if both sides and the policy ask for it; the agreement, record, result and document name it.
 #[test]
 fn groups_are_published_if_both_sides_ask_for_it() {
     let pair = pair();
@@ -358,13 +367,13 @@ fn groups_are_published_if_both_sides_ask_for_it() {
     // One side alone.
     let secret = ["--reveal", "test:groups,49"];
     let [host, join] = pair.run(&flags[..2], &[&flags[2..4], &policy].concat(), &secret);
-    for ran in [host, join] {
-        assert_eq!(ran.code, 3, "{}", ran.stderr);
-        assert!(ran.stderr.contains(reveal), "{}", ran.stderr);
+    for output in [host, join] {
+        assert_eq!(output.code, 3, "{}", output.stderr);
+        assert!(output.stderr.contains(reveal), "{}", output.stderr);
     }
-    let answers = pair.run(&flags, &policy, &[]).map(|ran| {
-        assert!(ran.stderr.contains(reveal), "{}", ran.stderr);
-        let result = ran.json();
+    let answers = pair.run(&flags, &policy, &[]).map(|output| {
+        assert!(output.stderr.contains(reveal), "{}", output.stderr);
+        let result = output.json();
         assert_eq!(result["spec"]["reveal"], reveal);
         let revealed = result["revealed"].to_string();
         assert_eq!(revealed.matches("which group each participant").count(), 2);
@@ -378,24 +387,24 @@ fn groups_are_published_if_both_sides_ask_for_it() {
         assert_eq!(answer["p_value"], clear["p_value"]);
     }
     for side in [Side::Host, Side::Join] {
-        let record = alone(&pair, side, "record").ok();
+        let record = pair.run_alone(side, "record").ok();
         assert!(record.contains("published"), "{record}");
-        alone(&pair, side, "record verify").ok();
+        pair.run_alone(side, "record verify").ok();
     }
     let document =
         format!("policy document --policy policy.toml --peer {join_key} --reveal {reveal}");
-    let document = alone(&pair, Side::Host, &document).ok();
+    let document = pair.run_alone(Side::Host, &document).ok();
     assert!(document.contains("the group of every single participant"));
 }
 
 #[test]
-fn an_estimate_counts_no_answer() {
+fn an_estimate_does_not_count_as_an_answer() {
     let pair = pair();
     let flags = words("--engine shares --reveal mean:overall --estimate");
     for _ in 0..2 {
-        for ran in pair.run(&flags, &[], &[]) {
-            assert!(ran.stderr.contains(&counted(1)), "{}", ran.stderr);
-            assert_eq!(ran.ok(), "");
+        for output in pair.run(&flags, &[], &[]) {
+            assert!(output.stderr.contains(&counted(1)), "{}", output.stderr);
+            assert_eq!(output.ok(), "");
         }
     }
 }
@@ -440,23 +449,23 @@ fn impossible_questions_are_refused_with_advice() {
             "`group`",
         ),
     ] {
-        let ran = pair.join("127.0.0.1:9", &words(flags)).end();
-        assert_eq!(ran.code, 2, "{}", ran.stderr);
-        assert!(ran.stderr.contains(expected), "{}", ran.stderr);
-        assert!(!ran.stderr.contains("connecting"), "{}", ran.stderr);
+        let output = pair.join("127.0.0.1:9", &words(flags)).end();
+        assert_eq!(output.code, 2, "{}", output.stderr);
+        assert!(output.stderr.contains(expected), "{}", output.stderr);
+        assert!(!output.stderr.contains("connecting"), "{}", output.stderr);
     }
 }
 
 /// A limit of comparisons does not apply to answers about groups, and its message says so.
 #[test]
-fn a_refused_number_of_comparisons_leads_to_answers_about_groups() {
+fn a_refusal_of_too_many_comparisons_suggests_answers_about_groups() {
     let pair = pair();
     let limit = ["--limit-per-scanpath", "1"];
     let [host, _] = pair.run(&["--engine", "garbled"], &limit, &[]);
     assert_eq!(host.code, 3, "{}", host.stderr);
     assert!(host.stderr.contains("--reveal mean"), "{}", host.stderr);
     let flags = words("--engine garbled --reveal mean");
-    for ran in pair.run(&flags, &limit, &limit) {
-        ran.ok();
+    for output in pair.run(&flags, &limit, &limit) {
+        output.ok();
     }
 }

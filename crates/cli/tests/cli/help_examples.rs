@@ -126,7 +126,7 @@ fn run(folder: &Folder, line: &str) {
 const NEED_AN_AGREEMENT: [&str; 4] = ["coordinator", "gateway", "worker", "worker-key"];
 
 /// Commands that measure for long.
-const LONG: [&str; 5] = [
+const LONG_MEASUREMENTS: [&str; 5] = [
     "bench cell",
     "bench groups",
     "bench network",
@@ -137,19 +137,20 @@ const LONG: [&str; 5] = [
 #[test]
 fn every_example_runs() {
     let folder = prepared();
-    let mut ran = 0;
+    let mut examples_run = 0;
     for command in COMMANDS {
         // These run below.
         let elsewhere = ["host", "join", "relay", "ui"].contains(&command);
-        if elsewhere || NEED_AN_AGREEMENT.contains(&command) || LONG.contains(&command) {
+        if elsewhere || NEED_AN_AGREEMENT.contains(&command) || LONG_MEASUREMENTS.contains(&command)
+        {
             continue;
         }
         for line in examples(&folder, command) {
             run(&folder, &line);
-            ran += 1;
+            examples_run += 1;
         }
     }
-    assert!(ran > 20, "{ran}");
+    assert!(examples_run > 20, "{examples_run}");
 }
 
 /// Without an agreement they fail, but not because of their options. `coordinator.rs` runs these commands.
@@ -170,7 +171,7 @@ fn the_examples_of_workers_have_valid_options() {
 #[ignore = "takes minutes; .ci/full runs it"]
 fn examples_of_long_measurements_run() {
     let folder = prepared();
-    for command in LONG {
+    for command in LONG_MEASUREMENTS {
         for line in examples(&folder, command) {
             run(&folder, &line);
         }

@@ -79,13 +79,13 @@ fn unpaired_scanpaths_are_reported() {
     let folder = Folder::new();
     folder.file("a.csv", "participant,stimulus,scanpath\np,x,AB\nq,y,AB\n");
     folder.file("b.csv", "participant,stimulus,scanpath\np,x,AB\n");
-    let ran = folder.run(&["compare", "a.csv", "b.csv"]);
+    let output = folder.run(&["compare", "a.csv", "b.csv"]);
     assert!(
-        ran.stderr.contains("a.csv: 1 of 2 scanpaths"),
+        output.stderr.contains("a.csv: 1 of 2 scanpaths"),
         "{}",
-        ran.stderr
+        output.stderr
     );
-    assert!(!ran.stderr.contains("b.csv: 1 of"), "{}", ran.stderr);
+    assert!(!output.stderr.contains("b.csv: 1 of"), "{}", output.stderr);
     let all = folder.run(&["compare", "a.csv", "b.csv", "--pairs", "all"]);
     assert!(!all.stderr.contains("1 of 2"), "{}", all.stderr);
 }

@@ -18,13 +18,13 @@ use std::time::{Duration, Instant};
 use veilpath_session::{Identity, StateDir};
 
 /// A host and many peers, each with a folder, an identity and a cohort.
-struct World {
+struct Setup {
     folder: Folder,
     host: Identity,
     peers: Vec<Identity>,
 }
 
-impl World {
+impl Setup {
     /// With cohorts of this many scanpaths of this length; those of the peers differ.
     fn new(peers: usize, scanpaths: &str, length: &str) -> Self {
         let folder = Folder::new();
@@ -34,19 +34,19 @@ impl World {
         };
         let host = identity("host");
         let peers: Vec<Identity> = (0..peers).map(|it| identity(&format!("p{it}"))).collect();
-        let world = Self {
+        let setup = Self {
             folder,
             host,
             peers,
         };
-        world.cohort("host", scanpaths, length, 1000);
-        for index in 0..world.peers.len() {
-            world.cohort(&format!("p{index}"), scanpaths, length, index);
+        setup.cohort("host", scanpaths, length, 1000);
+        for index in 0..setup.peers.len() {
+            setup.cohort(&format!("p{index}"), scanpaths, length, index);
         }
-        let list = world.peers.iter().enumerate();
+        let list = setup.peers.iter().enumerate();
         let list = list.map(|(index, it)| format!("{} p{index}\n", it.fingerprint()));
-        world.folder.file("partners.txt", list.collect::<String>());
-        world
+        setup.folder.file("partners.txt", list.collect::<String>());
+        setup
     }
 
     fn cohort(&self, name: &str, scanpaths: &str, length: &str, seed: usize) {
@@ -107,31 +107,31 @@ impl World {
 /// Everything at once, small: three peers and two session slots, a connection with an unknown key, 300 without a key.
 #[test]
 fn three_peers_are_served_during_a_flood() {
-    let world = World::new(4, "4", "30");
-    let list = world.folder.read("partners.txt");
+    let setup = Setup::new(4, "4", "30");
+    let list = setup.folder.read("partners.txt");
     let three: Vec<&str> = list.lines().take(3).collect();
-    world.folder.file("partners.txt", three.join("\n"));
+    setup.folder.file("partners.txt", three.join("\n"));
     // A long session for the first: it must not keep the last one waiting.
-    world.cohort("p0", "200", "300", 7);
-    let (host, address) = world.host("--peers partners.txt --sessions 2 -o results", None);
+    setup.cohort("p0", "200", "300", 7);
+    let (host, address) = setup.host("--peers partners.txt --sessions 2 -o results", None);
     let watcher = Watcher::start(host.child.id());
-    let long = world.join(0, address, "", None);
+    let long = setup.join(0, address, "", None);
     long.wait_for("agreed").unwrap();
-    let others = [1, 2].map(|index| world.join(index, address, "", None));
+    let others = [1, 2].map(|index| setup.join(index, address, "", None));
     for other in &others {
         other.wait_for("connected").unwrap();
     }
     let flood = Flood::start(address, 300);
-    let unknown = world.join(3, address, "", None);
+    let unknown = setup.join(3, address, "", None);
     let rejected = unknown.end();
     assert_eq!(rejected.code, 3, "{}", rejected.stderr);
     assert!(rejected.stderr.contains("expects a different"));
     for (index, other) in others.into_iter().enumerate() {
-        assert_eq!(other.end().ok(), world.expected(index + 1));
+        assert_eq!(other.end().ok(), setup.expected(index + 1));
     }
     flood.until(300);
     let (made, _) = flood.end();
-    assert_eq!(long.end().ok(), world.expected(0));
+    assert_eq!(long.end().ok(), setup.expected(0));
     let host = host.end();
     let finished: Vec<&str> = finished(&host.stderr);
     assert_eq!(
@@ -140,7 +140,7 @@ fn three_peers_are_served_during_a_flood() {
         "a short session is not kept waiting by a long one"
     );
     assert!(made >= 300, "only {made} connections were made");
-    let unknown = world.peers[3].fingerprint().to_string();
+    let unknown = setup.peers[3].fingerprint().to_string();
     assert!(
         host.stderr.contains(&unknown),
         "the unknown key is reported"
@@ -148,8 +148,8 @@ fn three_peers_are_served_during_a_flood() {
     let connected = host.stderr.matches("\"event\":\"connected\"").count();
     assert_eq!(connected, 3, "only the peers are connected");
     for index in 0..3 {
-        let file = world.folder.read(&format!("results/p{index}.csv"));
-        assert_eq!(file, world.expected(index));
+        let file = setup.folder.read(&format!("results/p{index}.csv"));
+        assert_eq!(file, setup.expected(index));
     }
     let rows = host.ok();
     assert_eq!(rows.matches(",finished,").count(), 3, "{rows}");
@@ -206,14 +206,14 @@ fn bounded(most: Usage, peers: usize, megabytes: f64) {
 
 #[test]
 fn a_host_reports_peers_that_did_not_connect() {
-    let world = World::new(2, "2", "5");
+    let setup = Setup::new(2, "2", "5");
     let flags = "--peers partners.txt --sessions 1 -o results --wait 2";
-    let (host, address) = world.host(flags, None);
-    let differs = world
+    let (host, address) = setup.host(flags, None);
+    let differs = setup
         .join(0, address, "--metric scanmatch --grid 7x7", None)
         .end();
     assert_eq!(differs.code, 3, "{}", differs.stderr);
-    world.join(0, address, "", None).end().ok();
+    setup.join(0, address, "", None).end().ok();
     let host = host.end();
     assert_eq!(host.code, 4, "{}", host.stderr);
     assert!(host.stdout.contains("p0,") && host.stdout.contains(",finished,"));
@@ -228,10 +228,10 @@ fn a_host_reports_peers_that_did_not_connect() {
         "{}",
         host.stderr
     );
-    assert!(!world.folder.path().join("results/p1.csv").exists());
+    assert!(!setup.folder.path().join("results/p1.csv").exists());
 
-    let (host, address) = world.host(flags, None);
-    world
+    let (host, address) = setup.host(flags, None);
+    setup
         .join(0, address, "--metric scanmatch --grid 7x7", None)
         .end();
     assert_eq!(host.end().code, 3, "the most serious one");
@@ -246,7 +246,7 @@ fn a_host_reports_peers_that_did_not_connect() {
         ),
     ] {
         let call = format!("host --listen 127.0.0.1:0 --cohort host.csv {flags}");
-        let refused = world.start("host", &call, None).end().refused();
+        let refused = setup.start("host", &call, None).end().refused();
         assert!(refused.contains(word), "{word}: {refused}");
     }
 }
@@ -254,8 +254,8 @@ fn a_host_reports_peers_that_did_not_connect() {
 /// Ten peers with a hundred comparisons each, four at a time; and a single peer, to compare the memory with.
 #[test]
 #[ignore = "takes a minute; .ci/full runs it"]
-fn ten_peers_with_a_hundred_comparisons_each() {
-    let world = World::new(10, "10", "100");
+fn ten_peers_with_a_hundred_comparisons_each_are_served() {
+    let setup = Setup::new(10, "10", "100");
     let mut figures = Vec::new();
     for (peers, sessions) in [(1, 1), (10, 1), (10, 4), (10, 10)] {
         // As if they had never met: a journal that is lost alone must not be computed again.
@@ -264,28 +264,28 @@ fn ten_peers_with_a_hundred_comparisons_each() {
             .chain(["host".into()])
         {
             for folder in ["journals", "peers"] {
-                let _ = std::fs::remove_dir_all(world.folder.path().join(&side).join(folder));
+                let _ = std::fs::remove_dir_all(setup.folder.path().join(&side).join(folder));
             }
         }
-        let list = world.peers.iter().take(peers).enumerate();
+        let list = setup.peers.iter().take(peers).enumerate();
         let list = list.map(|(index, it)| format!("{} p{index}\n", it.fingerprint()));
-        world.folder.file("some.txt", list.collect::<String>());
+        setup.folder.file("some.txt", list.collect::<String>());
         let flags = format!("--peers some.txt --sessions {sessions} -o results");
-        let (host, address) = world.host(&flags, None);
+        let (host, address) = setup.host(&flags, None);
         let watcher = Watcher::start(host.child.id());
         let start = Instant::now();
         let joins: Vec<Running> = (0..peers)
-            .map(|index| world.join(index, address, "", None))
+            .map(|index| setup.join(index, address, "", None))
             .collect();
         let ends: Vec<_> = joins.into_iter().map(Running::end).collect();
         let took = start.elapsed();
         host.end().ok();
-        estimated(ends.iter().map(|ran| ran.stderr.as_str()));
-        for (index, ran) in ends.into_iter().enumerate() {
-            let expected = world.expected(index);
+        estimated(ends.iter().map(|output| output.stderr.as_str()));
+        for (index, output) in ends.into_iter().enumerate() {
+            let expected = setup.expected(index);
             assert_eq!(expected.lines().count(), 101);
-            assert_eq!(ran.ok(), expected);
-            let file = world.folder.read(&format!("results/p{index}.csv"));
+            assert_eq!(output.ok(), expected);
+            let file = setup.folder.read(&format!("results/p{index}.csv"));
             assert_eq!(file, expected);
         }
         let most = watcher.end();
@@ -322,15 +322,15 @@ fn a_flood_does_not_slow_a_session() {
         );
     }
     // The second peer never connects: the host keeps listening, and can be measured when the first is done.
-    let world = World::new(2, "40", "150");
+    let setup = Setup::new(2, "40", "150");
     let mut times: [Vec<[f64; 2]>; 2] = [Vec::new(), Vec::new()];
     for round in 0..2 * rounds {
         let flooded = round % 2 == 1;
         let (mut host, address) =
-            world.host("--peers partners.txt --sessions 2 -o results --fresh", core);
+            setup.host("--peers partners.txt --sessions 2 -o results --fresh", core);
         let flood = flooded.then(|| Flood::start(address, 1000));
         let start = Instant::now();
-        let join = world.join(0, address, "--fresh", core);
+        let join = setup.join(0, address, "--fresh", core);
         join.wait_for("agreed").unwrap();
         let arrived = start.elapsed();
         let before = usage(host.child.id()).unwrap_or_default();
@@ -378,18 +378,18 @@ fn a_flood_does_not_slow_a_session() {
 #[test]
 #[ignore = "takes half a minute; .ci/full runs it"]
 fn a_peer_connects_during_a_flood_from_its_own_address() {
-    let world = World::new(2, "2", "5");
+    let setup = Setup::new(2, "2", "5");
     let mut waits = Vec::new();
     for round in 0..10 {
-        let one = format!("--peer {} -o one.csv", world.peers[0].fingerprint());
+        let one = format!("--peer {} -o one.csv", setup.peers[0].fingerprint());
         let several = "--peers partners.txt --sessions 2 -o results".to_string();
         let flags = if round % 2 == 0 { one } else { several };
-        let (mut host, address) = world.host(&flags, None);
+        let (mut host, address) = setup.host(&flags, None);
         let flood = Flood::start(address, 1000);
         // Use up the allowed burst.
         std::thread::sleep(Duration::from_secs(3));
         let start = Instant::now();
-        let join = world.join(0, address, "", None);
+        let join = setup.join(0, address, "", None);
         join.wait_for("connected").unwrap();
         waits.push(start.elapsed());
         join.end().ok();

@@ -74,12 +74,12 @@ fn a_missing_loopback_interface_is_reported() {
     }
     let folder = folder();
     let call = format!("compare a.csv b.csv {WEAK}");
-    let ran = apart(env!("CARGO_BIN_EXE_veilpath"), &words(&call))
+    let run = apart(env!("CARGO_BIN_EXE_veilpath"), &words(&call))
         .current_dir(folder.path())
         .output()
         .unwrap();
-    let message = String::from_utf8(ran.stderr).unwrap();
-    assert_eq!(ran.status.code(), Some(4), "{message}");
+    let message = String::from_utf8(run.stderr).unwrap();
+    assert_eq!(run.status.code(), Some(4), "{message}");
     for part in ["127.0.0.1", "loopback", "--engine plain"] {
         assert!(message.contains(part), "{message}");
     }
@@ -158,8 +158,8 @@ fn the_host_can_use_its_own_key() {
     assert_eq!(pair.folder.run(&words(call)).ok(), expected);
 
     let both = words("--engine paillier --allow-weak-key --format csv");
-    let ran = pair.run(&both, &["--key", "clinic.key"], &["--key-bits", "512"]);
-    for side in ran {
+    let output = pair.run(&both, &["--key", "clinic.key"], &["--key-bits", "512"]);
+    for side in output {
         assert_eq!(side.ok(), expected);
     }
     // The key's size is a part of the agreement.

@@ -40,10 +40,10 @@ fn run(engine: &str, cohorts: [String; 2], host: &[&str]) -> ([RunOutput; 2], f6
     let watcher = Watcher::start(host.child.id());
     let address = host.address.clone().unwrap();
     let join = pair.join(&address, &[&both[..], &["--memory", "100000"]].concat());
-    let ran = [host.end(), join.end()];
+    let output = [host.end(), join.end()];
     let peak = watcher.end().unwrap().peak_memory;
     eprintln!("{engine}: {peak:.0} MB");
-    (ran, peak)
+    (output, peak)
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn shares_of(cohort: &str, metric: &str) -> [f64; 2] {
 
 /// Twice as many comparisons take a little more for their results, and no more for their computation.
 #[test]
-fn the_memory_of_shares_does_not_grow_with_the_comparisons() {
+fn shares_memory_does_not_grow_with_the_comparisons() {
     // More than a portion in each case.
     let few = shares(140, 8);
     let many = shares(200, 8);
@@ -151,7 +151,7 @@ fn the_memory_of_shares_does_not_grow_with_the_comparisons() {
 /// About as many comparisons and matrix cells as those of the data set Salient360.
 #[test]
 #[ignore = "takes a minute; .ci/full runs it"]
-fn the_memory_of_shares_with_many_comparisons() {
+fn shares_memory_is_bounded_for_many_comparisons() {
     for peak in shares(267, 24) {
         assert!(peak < ALLOWED, "{peak} MB");
     }
@@ -159,7 +159,7 @@ fn the_memory_of_shares_with_many_comparisons() {
 
 #[test]
 #[ignore = "takes minutes; .ci/full runs it"]
-fn the_memory_of_shares_with_long_scanpaths() {
+fn shares_memory_is_bounded_for_long_scanpaths() {
     for peak in shares(1, 10_000) {
         assert!(peak < ALLOWED, "{peak} MB");
     }
@@ -168,7 +168,7 @@ fn the_memory_of_shares_with_long_scanpaths() {
 /// Sets of places on a fine grid take many numbers for each comparison.
 #[test]
 #[ignore = "takes half a minute; .ci/full runs it"]
-fn the_memory_of_shares_with_a_fine_grid() {
+fn shares_memory_is_bounded_for_a_fine_grid() {
     let mut text = String::from(
         "# veilpath cohort 1\n# alphabet: letters 49\n# data: fixations\n# grid: 7x7\n# screen: 1920 x 1080 pixels\nparticipant,scanpath,fixations\n",
     );

@@ -74,7 +74,7 @@ fn a_missing_folder_is_reported_before_the_work() {
 }
 
 #[test]
-fn a_write_protected_file_is_kept() {
+fn a_write_protected_file_is_not_replaced() {
     let folder = Folder::new();
     folder.file("cohort.csv", "precious");
     let path = folder.path().join("cohort.csv");
@@ -165,9 +165,9 @@ fn an_unknown_extension_is_refused() {
     folder.file("a.csv", COHORT);
     let to = |more: &[&str]| folder.run(&[&["compare", "a.csv", "a.csv"], more].concat());
     for name in ["r.tsv", "r.xlsx"] {
-        let ran = to(&["-o", name]);
-        assert_eq!(ran.stdout, "", "nothing is computed before");
-        let message = ran.refused();
+        let output = to(&["-o", name]);
+        assert_eq!(output.stdout, "", "nothing is computed before");
+        let message = output.refused();
         assert!(message.contains(".csv, .json or .txt"), "{message}");
         assert!(!folder.path().join(name).exists());
     }
@@ -224,10 +224,10 @@ mod unix {
                 .spawn()
                 .unwrap();
             drop(child.stdout.take());
-            let ended = child.wait_with_output().unwrap();
-            let message = String::from_utf8(ended.stderr).unwrap();
+            let result = child.wait_with_output().unwrap();
+            let message = String::from_utf8(result.stderr).unwrap();
             assert_eq!(
-                (ended.status.code(), message.as_str()),
+                (result.status.code(), message.as_str()),
                 (Some(0), ""),
                 "{format}"
             );
@@ -265,11 +265,11 @@ mod unix {
             folder.file("all.csv", "old\n");
             let path = folder.path().join("all.csv");
             let all = std::fs::OpenOptions::new().append(true).open(path).unwrap();
-            let ended = folder
+            let result = folder
                 .command(&[&ENCODE[..], &["-q", "-o", output]].concat())
                 .stdout(all)
                 .status();
-            assert!(ended.unwrap().success(), "{output}");
+            assert!(result.unwrap().success(), "{output}");
             assert_eq!(folder.read("all.csv"), expected, "{output}");
         }
     }

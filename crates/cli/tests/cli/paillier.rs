@@ -7,7 +7,7 @@ use common::Folder;
 
 const A: &str = "participant,stimulus,scanpath\na1,dog,ABCAB\na2,cat,CC\n";
 const B: &str = "participant,stimulus,scanpath\nb1,dog,BCA\nb2,dog,ABCABC\nb3,cat,A\n";
-const SHORT: [&str; 5] = [
+const WEAK_KEY_FLAGS: [&str; 5] = [
     "--engine",
     "paillier",
     "--key-bits",
@@ -23,7 +23,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn scores_equal_the_plain_engine() {
+fn scores_equal_those_of_the_plain_engine() {
     let folder = folder();
     for metric in [
         "--metric levenshtein",
@@ -35,7 +35,7 @@ fn scores_equal_the_plain_engine() {
         call.extend(metric.split(' '));
         let plain = folder.run(&call).ok();
         for more in [&[][..], &["--batch", "1", "--no-packing"], &["--hardened"]] {
-            let call = [&call, &SHORT[..], more].concat();
+            let call = [&call, &WEAK_KEY_FLAGS[..], more].concat();
             assert_eq!(folder.run(&call).ok(), plain, "{metric}");
         }
     }
@@ -47,7 +47,7 @@ fn the_result_contains_the_plan_and_what_was_revealed() {
         &[
             "compare", "a.csv", "b.csv", "--format", "json", "--batch", "9",
         ],
-        &SHORT[..],
+        &WEAK_KEY_FLAGS[..],
     ]
     .concat();
     let json = folder().run(&call).json();

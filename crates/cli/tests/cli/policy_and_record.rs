@@ -2,13 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
 use crate::common::pair::{Pair, Side};
-use crate::common::{Folder, RunOutput, root};
-
-/// Runs a command of one side that needs no peer.
-fn alone(pair: &Pair, side: Side, call: &str) -> RunOutput {
-    let arguments: Vec<String> = call.split(' ').map(String::from).collect();
-    pair.start(side, &arguments).end()
-}
+use crate::common::{Folder, root};
 
 /// A policy for sessions with the other side.
 fn policy(pair: &Pair, partner: Side, change: (&str, &str)) -> String {
@@ -52,9 +46,9 @@ fn a_plan_beyond_the_policy_is_refused_before_anything_is_sent() {
         let session = format!("--peer {fingerprint} --cohort b.csv --policy {path}{flags}");
         let check = format!("policy check --peer {fingerprint} --policy {path}{flags}");
         let [join, check] = [format!("join 127.0.0.1:1 {session}"), check].map(|call| {
-            let ran = alone(&pair, Side::Join, &call);
-            assert!(!ran.stderr.contains("connecting"), "{}", ran.stderr);
-            ran.refused()
+            let output = pair.run_alone(Side::Join, &call);
+            assert!(!output.stderr.contains("connecting"), "{}", output.stderr);
+            output.refused()
         });
         assert!(
             join.contains(line) && check.contains(line),
@@ -66,15 +60,15 @@ fn a_plan_beyond_the_policy_is_refused_before_anything_is_sent() {
     let host = format!(
         "host --listen 127.0.0.1:0 --peer {fingerprint} --cohort a.csv --policy {path} --sessions 2 -o results"
     );
-    let ran = alone(&pair, Side::Host, &host);
-    assert!(!ran.stderr.contains("listening"), "{}", ran.stderr);
-    assert!(ran.refused().contains("line 3, answers"));
+    let output = pair.run_alone(Side::Host, &host);
+    assert!(!output.stderr.contains("listening"), "{}", output.stderr);
+    assert!(output.refused().contains("line 3, answers"));
 }
 
 /// The number of comparisons is known once the rosters are; the policy in the state directory applies without a
 /// flag.
 #[test]
-fn comparisons_beyond_the_policy_are_refused_with_its_line() {
+fn comparisons_beyond_the_policy_are_refused_with_the_line_number() {
     let pair = Pair::with_cohorts();
     let path = policy(&pair, Side::Join, ("100", "1"));
     std::fs::copy(path, pair.folder.path().join("host/policy.toml")).unwrap();
@@ -92,29 +86,29 @@ fn comparisons_beyond_the_policy_are_refused_with_its_line() {
     let host = running.end().refused();
     assert!(host.contains("line 4, comparisons_per_scanpath"), "{host}");
     assert_eq!(join.code, 3, "{}", join.stderr);
-    let list = alone(&pair, Side::Host, "record").ok();
+    let list = pair.run_alone(Side::Host, "record").ok();
     assert_eq!(list.lines().count(), 1, "{list}");
 }
 
 #[test]
-fn a_broken_policy_is_reported_with_its_line() {
+fn an_invalid_policy_is_reported_with_the_line_number() {
     let pair = Pair::with_cohorts();
     let fingerprint = pair.fingerprint(Side::Host);
     let path = policy(&pair, Side::Host, ("metrics", "metric"));
     let call = format!("join 127.0.0.1:1 --peer {fingerprint} --cohort b.csv --policy {path}");
-    let message = alone(&pair, Side::Join, &call).refused();
+    let message = pair.run_alone(Side::Join, &call).refused();
     assert!(message.contains("line 2, metric"), "{message}");
 }
 
 #[test]
 fn a_new_policy_is_read_and_not_overwritten() {
     let pair = Pair::with_cohorts();
-    alone(&pair, Side::Host, "policy init").ok();
-    let again = alone(&pair, Side::Host, "policy init").refused();
+    pair.run_alone(Side::Host, "policy init").ok();
+    let again = pair.run_alone(Side::Host, "policy init").refused();
     assert!(again.contains("policy.toml"), "{again}");
     let fingerprint = "0".repeat(64);
     let check = format!("policy check --peer {fingerprint} --reveal score");
-    let message = alone(&pair, Side::Host, &check).refused();
+    let message = pair.run_alone(Side::Host, &check).refused();
     assert!(message.contains("answers: score"), "{message}");
     assert!(!message.contains("partners"), "{message}");
 }
@@ -122,11 +116,11 @@ fn a_new_policy_is_read_and_not_overwritten() {
 #[test]
 fn the_record_shows_what_was_disclosed_and_every_change() {
     let pair = Pair::with_cohorts();
-    for ran in pair.run(&["--engine", "garbled"], &[], &[]) {
-        ran.ok();
+    for output in pair.run(&["--engine", "garbled"], &[], &[]) {
+        output.ok();
     }
     let records = [Side::Host, Side::Join].map(|side| {
-        let list = alone(&pair, side, "record").ok();
+        let list = pair.run_alone(side, "record").ok();
         let rows: Vec<&str> = list.lines().skip(1).collect();
         assert!(
             rows[0].contains(",intent,") && rows[1].contains(",completion,"),
@@ -137,12 +131,12 @@ fn the_record_shows_what_was_disclosed_and_every_change() {
             "{list}"
         );
         // Both lines name the comparison as `results` does.
-        let results = alone(&pair, side, "results").ok();
+        let results = pair.run_alone(side, "results").ok();
         let id = results.lines().nth(1).unwrap().split(',').next().unwrap();
         for row in &rows {
             assert_eq!(row.split(',').nth(5), Some(id), "{list}\n{results}");
         }
-        alone(&pair, side, "record verify").ok();
+        pair.run_alone(side, "record verify").ok();
         let name = match side {
             Side::Host => "host/record.jsonl",
             Side::Join => "join/record.jsonl",
@@ -151,55 +145,55 @@ fn the_record_shows_what_was_disclosed_and_every_change() {
     });
     // The same comparison again: nothing new is disclosed, and nothing is signed again.
     let before = std::fs::read_to_string(&records[0]).unwrap();
-    for ran in pair.run(&["--engine", "garbled"], &[], &[]) {
-        ran.ok();
+    for output in pair.run(&["--engine", "garbled"], &[], &[]) {
+        output.ok();
     }
     assert_eq!(std::fs::read_to_string(&records[0]).unwrap(), before);
     let [ours, theirs] = records.each_ref().map(|path| path.display().to_string());
     let compare = format!("record compare {ours} {theirs}");
-    alone(&pair, Side::Host, &compare).ok();
+    pair.run_alone(Side::Host, &compare).ok();
 
     std::fs::write(
         &records[0],
         before.replacen("\"pairs\":32", "\"pairs\":31", 1),
     )
     .unwrap();
-    let changed = alone(&pair, Side::Host, "record verify").refused();
+    let changed = pair.run_alone(Side::Host, "record verify").refused();
     assert!(
         changed.contains("line 1") && changed.contains("changed"),
         "{changed}"
     );
     assert!(
-        alone(&pair, Side::Host, "record")
+        pair.run_alone(Side::Host, "record")
             .refused()
             .contains("line 1")
     );
 
     let (first, second) = before.split_once('\n').unwrap();
     std::fs::write(&records[0], second).unwrap();
-    let removed = alone(&pair, Side::Host, "record verify").refused();
+    let removed = pair.run_alone(Side::Host, "record verify").refused();
     assert!(
         removed.contains("line 1") && removed.contains("removed"),
         "{removed}"
     );
 
     std::fs::write(&records[0], format!("{second}{first}\n")).unwrap();
-    let moved = alone(&pair, Side::Host, "record verify").refused();
+    let moved = pair.run_alone(Side::Host, "record verify").refused();
     assert!(
         moved.contains("line 1") && moved.contains("moved"),
         "{moved}"
     );
 
     std::fs::write(&records[0], format!("{first}\n")).unwrap();
-    alone(&pair, Side::Host, "record verify").ok();
-    let cut = alone(&pair, Side::Host, &compare).refused();
+    pair.run_alone(Side::Host, "record verify").ok();
+    let cut = pair.run_alone(Side::Host, &compare).refused();
     assert!(cut.contains("lacks line 2"), "{cut}");
     let wrong = format!(
         "record verify {theirs} --owner {}",
         pair.fingerprint(Side::Host)
     );
     assert!(
-        alone(&pair, Side::Host, &wrong)
+        pair.run_alone(Side::Host, &wrong)
             .refused()
             .contains("line 1")
     );
@@ -259,7 +253,7 @@ fn a_document_about_a_forbidden_plan_is_refused() {
     let fingerprint = pair.fingerprint(Side::Host);
     let path = policy(&pair, Side::Host, ("", ""));
     let call = format!("policy document --policy {path} --peer {fingerprint} --metric scanmatch");
-    let message = alone(&pair, Side::Join, &call).refused();
+    let message = pair.run_alone(Side::Join, &call).refused();
     assert!(message.contains("line 2, metrics"), "{message}");
 }
 
@@ -268,9 +262,9 @@ fn a_withdrawal_of_somebody_unknown_changes_nothing() {
     let pair = Pair::with_cohorts();
     let fingerprint = pair.fingerprint(Side::Host);
     let call = format!("policy withdraw --peer {fingerprint} --yes expert-1");
-    let message = alone(&pair, Side::Join, &call).refused();
+    let message = pair.run_alone(Side::Join, &call).refused();
     assert!(message.contains("nothing to withdraw"), "{message}");
     assert!(!message.contains("excluded from"), "{message}");
-    let list = alone(&pair, Side::Join, "record").ok();
+    let list = pair.run_alone(Side::Join, "record").ok();
     assert_eq!(list.lines().count(), 1, "{list}");
 }

@@ -25,18 +25,19 @@ fn check(expected: &[Expected]) {
         let path = path.to_str().unwrap();
         let mut call = vec!["encode", path, "--summary", "json", "-o", "cohort.csv"];
         call.extend(arguments.split_whitespace());
-        let ran = folder.run(&call);
+        let output = folder.run(&call);
         match expected {
             None => {
-                let message = ran.refused();
+                let message = output.refused();
                 assert!(
                     message.lines().count() >= 2,
                     "{file}: no advice in {message:?}"
                 );
             }
             Some((format, read, used, scanpaths)) => {
-                assert_eq!(ran.code, 0, "{file}: {}", ran.stderr);
-                let summary: serde_json::Value = serde_json::from_str(ran.stderr.trim()).unwrap();
+                assert_eq!(output.code, 0, "{file}: {}", output.stderr);
+                let summary: serde_json::Value =
+                    serde_json::from_str(output.stderr.trim()).unwrap();
                 let dropped: u64 = summary["dropped"]
                     .as_object()
                     .unwrap()
@@ -159,9 +160,9 @@ fn real_files_never_cause_a_panic() {
     assert!(files.len() > 40);
     for file in files {
         let path = file.to_str().unwrap();
-        let ran = folder.run(&["encode", path, "--screen", "1280x1024", "-o", "cohort.csv"]);
-        assert!([0, 2].contains(&ran.code), "{path}: {}", ran.stderr);
-        assert!(!ran.stderr.is_empty(), "{path}: nothing was message");
+        let output = folder.run(&["encode", path, "--screen", "1280x1024", "-o", "cohort.csv"]);
+        assert!([0, 2].contains(&output.code), "{path}: {}", output.stderr);
+        assert!(!output.stderr.is_empty(), "{path}: nothing was message");
     }
 }
 

@@ -12,7 +12,7 @@ use veilpath_session::fuzzing::relay_greeting;
 use veilpath_session::limits::Timeouts;
 use veilpath_session::{Identity, Listener, join_at_relay};
 
-const WORK: [&str; 4] = ["--engine", "garbled", "--format", "csv"];
+const FLAGS: [&str; 4] = ["--engine", "garbled", "--format", "csv"];
 
 /// A relay on a free port, or on this one.
 fn relay(pair: &Pair, address: &str, arguments: &[&str]) -> (Running, String) {
@@ -45,16 +45,16 @@ fn both(pair: &Pair, relay: &str, arguments: &[&str]) -> [Running; 2] {
 }
 
 #[test]
-fn results_are_those_of_compare_and_the_relay_sees_no_fingerprint() {
+fn results_equal_those_of_compare_and_the_relay_sees_no_fingerprint() {
     let pair = Pair::with_cohorts();
     let (mut relay, address) = relay(&pair, "127.0.0.1:0", &[]);
     let compare = ["compare", "a.csv", "b.csv", "--format", "csv"];
     let expected = pair.folder.run(&compare).ok();
-    for ran in both(&pair, &address, &WORK).map(Running::end) {
-        assert_eq!(ran.ok(), expected);
+    for output in both(&pair, &address, &FLAGS).map(Running::end) {
+        assert_eq!(output.ok(), expected);
     }
-    let ended = relay.wait_for_line("session 1: ended after ");
-    assert!(ended.contains("B"), "{ended}");
+    let line = relay.wait_for_line("session 1: ended after ");
+    assert!(line.contains("B"), "{result}");
     relay.kill();
     let log = relay.end().stderr;
     for side in [Side::Host, Side::Join] {
@@ -90,8 +90,8 @@ fn an_impostor_gets_nothing_and_delays_little() {
         assert_eq!(start, [2]);
     }
     let timeouts = Timeouts::new(Duration::from_secs(5), Duration::from_secs(2));
-    let running = start(&pair, Side::Host, &address, &WORK);
-    // Not with its own fingerprint: it does not meet anybody.
+    let running = start(&pair, Side::Host, &address, &FLAGS);
+    // With its own fingerprint it would not meet anybody.
     assert!(
         join_at_relay(
             &|| false,
@@ -119,12 +119,12 @@ fn an_impostor_gets_nothing_and_delays_little() {
     let _ = socket.read_to_end(&mut answer);
     assert!(answer.len() < 100, "{answer:?}");
     assert!(running.wait_for("rejected").is_some(), "{replies:?}");
-    let joined = start(&pair, Side::Join, &address, &WORK);
+    let joined = start(&pair, Side::Join, &address, &FLAGS);
     assert_eq!(joined.end().ok(), running.end().ok());
 }
 
 #[test]
-fn sessions_survive_the_death_of_the_relay() {
+fn sessions_survive_a_crash_of_the_relay() {
     let pair = Pair::new();
     for (file, seed) in [("a.csv", "1"), ("b.csv", "2")] {
         let call =
@@ -134,15 +134,15 @@ fn sessions_survive_the_death_of_the_relay() {
     let compare = ["compare", "a.csv", "b.csv", "--format", "csv"];
     let expected = pair.folder.run(&compare).ok();
     let (mut first, address) = relay(&pair, "127.0.0.1:0", &[]);
-    let arguments = [&WORK[..], &["--timeout", "5"]].concat();
+    let arguments = [&FLAGS[..], &["--timeout", "5"]].concat();
     let [host, join] = both(&pair, &address, &arguments);
     assert!(host.wait_for("agreed").is_some());
     std::thread::sleep(Duration::from_millis(100));
     first.kill();
     let start = Instant::now();
-    for ran in [host.end(), join.end()] {
+    for output in [host.end(), join.end()] {
         // Either side may have finished before.
-        assert!([0, 4].contains(&ran.code), "{}", ran.stderr);
+        assert!([0, 4].contains(&output.code), "{}", output.stderr);
     }
     assert!(start.elapsed() < Duration::from_secs(20));
     // A host that waits finds the relay again when it comes back.
@@ -154,14 +154,14 @@ fn sessions_survive_the_death_of_the_relay() {
     second.end();
     let (_third, _) = relay(&pair, &address, &[]);
     let join = self::start(&pair, Side::Join, &address, &arguments);
-    for ran in [host.end(), join.end()] {
+    for output in [host.end(), join.end()] {
         // Counted once, although the relay died in between.
         assert!(
-            ran.stderr.contains("\"comparisons_per_scanpath\":12"),
+            output.stderr.contains("\"comparisons_per_scanpath\":12"),
             "{}",
-            ran.stderr
+            output.stderr
         );
-        assert_eq!(ran.ok(), expected);
+        assert_eq!(output.ok(), expected);
     }
 }
 
@@ -171,23 +171,27 @@ fn refusals_and_wrong_addresses_are_explained() {
     let nobody = Identity::ephemeral().unwrap().fingerprint();
     pair.folder.file("others.txt", format!("{nobody}\n"));
     let (_relay, address) = relay(&pair, "127.0.0.1:0", &["--allow", "others.txt"]);
-    for ran in both(&pair, &address, &[]).map(Running::end) {
-        assert_eq!(ran.code, 4, "{}", ran.stderr);
-        assert!(ran.stderr.contains("--allow"), "{}", ran.stderr);
+    for output in both(&pair, &address, &[]).map(Running::end) {
+        assert_eq!(output.code, 4, "{}", output.stderr);
+        assert!(output.stderr.contains("--allow"), "{}", output.stderr);
     }
     // A host instead of a relay.
     let host = pair.host(&[]);
     let wrong = host.address.clone().unwrap();
-    let ran = start(&pair, Side::Join, &wrong, &[]).end();
-    assert_eq!(ran.code, 4, "{}", ran.stderr);
-    assert!(ran.stderr.contains("veilpath relay"), "{}", ran.stderr);
+    let output = start(&pair, Side::Join, &wrong, &[]).end();
+    assert_eq!(output.code, 4, "{}", output.stderr);
+    assert!(
+        output.stderr.contains("veilpath relay"),
+        "{}",
+        output.stderr
+    );
     for call in [
         &["join", "--cohort", "b.csv", "--peer", &nobody.to_string()][..],
         &["host", "--cohort", "a.csv", "--peer", &nobody.to_string()],
     ] {
-        let ran = pair.folder.run(call);
-        assert_eq!(ran.code, 2, "{}", ran.stderr);
-        assert!(ran.stderr.contains("--relay"), "{}", ran.stderr);
+        let output = pair.folder.run(call);
+        assert_eq!(output.code, 2, "{}", output.stderr);
+        assert!(output.stderr.contains("--relay"), "{}", output.stderr);
     }
 }
 
@@ -209,7 +213,7 @@ fn a_flood_does_not_keep_institutions_apart() {
         let _ = socket.write_all(bytes);
         flood.push(socket);
     }
-    let outputs = both(&pair, &address, &WORK).map(|side| side.end().ok());
+    let outputs = both(&pair, &address, &FLAGS).map(|side| side.end().ok());
     assert_eq!(outputs[0], outputs[1]);
     drop(flood);
     drop(relay);
@@ -243,7 +247,7 @@ fn several_peers_meet_the_host_at_a_relay() {
     );
     assert!(channel.is_ok(), "{channel:?}");
     running.kill();
-    // Nobody waits there any more.
+    // No host waits there any more.
     let short = Timeouts::new(Duration::from_secs(5), Duration::from_secs(1));
     drop(channel);
     assert!(join_at_relay(&|| false, &address, &other, host.parse().unwrap(), &short).is_err());

@@ -90,8 +90,8 @@ fn pages_are_made_from_json_and_csv() {
 fn both_institutions_can_make_a_report() {
     let pair = Pair::with_cohorts();
     let only_host = ["--reveal-to", "host"];
-    for ran in pair.run(&only_host, &["-o", "host.json"], &["-o", "join.json"]) {
-        ran.ok();
+    for output in pair.run(&only_host, &["-o", "host.json"], &["-o", "join.json"]) {
+        output.ok();
     }
     let host = pair
         .folder
@@ -129,13 +129,13 @@ fn the_heat_map_can_be_exported_alone() {
         "--png",
         "h.png",
     ];
-    let ran = folder.run(&call);
+    let output = folder.run(&call);
     assert!(
-        ran.stderr.contains("the PNG contains only the tiles"),
+        output.stderr.contains("the PNG contains only the tiles"),
         "{}",
-        ran.stderr
+        output.stderr
     );
-    ran.ok();
+    output.ok();
     let drawing = folder.read("h.svg");
     assert!(
         drawing.starts_with("<?xml")
@@ -173,13 +173,13 @@ fn own_scanpaths_and_pictures_are_drawn() {
         "--image",
         "scene-1=scene.png",
     ];
-    let ran = folder.run(&call);
+    let output = folder.run(&call);
     assert!(
-        ran.stderr.contains("do not give it to the other side"),
+        output.stderr.contains("do not give it to the other side"),
         "{}",
-        ran.stderr
+        output.stderr
     );
-    ran.ok();
+    output.ok();
     let page = folder.read("own.html");
     assert_eq!(page.matches("class=\"path over\"").count(), 4);
     assert_eq!(page.matches("class=\"path\"").count(), 4);
@@ -256,9 +256,9 @@ fn two_scanpaths_are_shown_side_by_side() {
 fn a_cohort_without_a_grid_is_shown_as_sequences() {
     let folder = folder();
     folder.file("bare.csv", "participant,scanpath\nexpert-1,ABCA\n");
-    let ran = folder.run(&["report", "scores.json", "--cohort", "bare.csv"]);
-    assert!(ran.stderr.contains("--grid 7x7"), "{}", ran.stderr);
-    let page = ran.ok();
+    let output = folder.run(&["report", "scores.json", "--cohort", "bare.csv"]);
+    assert!(output.stderr.contains("--grid 7x7"), "{}", output.stderr);
+    let page = output.ok();
     assert!(page.contains("id=\"sequences\"") && !page.contains("id=\"scanpaths\""));
 }
 

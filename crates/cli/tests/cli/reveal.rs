@@ -29,11 +29,11 @@ fn words(call: &str) -> Vec<&str> {
 fn csv_and_json_have_a_bit_in_place_of_the_numbers() {
     let folder = folder();
     let call = "compare a.csv b.csv --engine garbled --reveal threshold:3.5 --format";
-    let ran = folder.run(&words(&format!("{call} csv")));
+    let output = folder.run(&words(&format!("{call} csv")));
     let message = "3 pairs by levenshtein: 2 with a score of at most 3.5";
-    assert!(ran.stderr.contains(message), "{}", ran.stderr);
+    assert!(output.stderr.contains(message), "{}", output.stderr);
     assert_eq!(
-        ran.ok(),
+        output.ok(),
         "a,b,stimulus,within\nP1,Q1,cows,true\nP1,Q1,boat,true\nP2,Q1,cows,false\n"
     );
     let value = folder.run(&words(&format!("{call} json"))).json();
@@ -55,7 +55,7 @@ fn csv_and_json_have_a_bit_in_place_of_the_numbers() {
     assert_eq!(scores["results"][0]["score"], 1);
 }
 
-/// The bit is the one that anybody would get from the list of scores.
+/// The bits are those that follow from the list of scores.
 #[test]
 fn bits_agree_with_scores_for_every_metric() {
     let folder = Folder::new();
@@ -112,19 +112,19 @@ fn sessions_and_compare_give_the_same_bits() {
     let expected = pair.folder.run(&words(&compare)).ok();
     assert!(expected.starts_with("a,b,stimulus,within\n"));
     let both = words(flags);
-    for ran in pair.run(&both, &["-o", "host.csv"], &["-o", "join.csv"]) {
-        assert_eq!(ran.ok(), "");
+    for output in pair.run(&both, &["-o", "host.csv"], &["-o", "join.csv"]) {
+        assert_eq!(output.ok(), "");
     }
     assert_eq!(pair.folder.read("host.csv"), expected);
     assert_eq!(pair.folder.read("join.csv"), expected);
     // A second run takes the bits from the journal.
-    for ran in pair.run(&both, &[], &[]) {
+    for output in pair.run(&both, &[], &[]) {
         assert!(
-            ran.stderr.contains("\"pairs_from_journal\":32"),
+            output.stderr.contains("\"pairs_from_journal\":32"),
             "{}",
-            ran.stderr
+            output.stderr
         );
-        assert_eq!(ran.ok(), expected);
+        assert_eq!(output.ok(), expected);
     }
     let [host, join] = pair.run(&both, &["--reveal-to", "join"], &["--reveal-to", "join"]);
     assert_eq!(host.ok(), "a,b,stimulus,within\n");
@@ -144,19 +144,19 @@ fn both_sides_agree_on_what_is_revealed() {
         &["--reveal", "threshold:4"],
         &["--reveal", "threshold:5"],
     );
-    for (ran, words) in runs.into_iter().zip([
+    for (output, words) in runs.into_iter().zip([
         "reveal: threshold:4 here, threshold:5 there",
         "reveal: threshold:5 here, threshold:4 there",
     ]) {
-        assert_eq!(ran.code, 3, "{}", ran.stderr);
-        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+        assert_eq!(output.code, 3, "{}", output.stderr);
+        assert!(output.stderr.contains(words), "{}", output.stderr);
     }
     let estimate = ["--reveal", "threshold:4", "--estimate"];
-    for ran in pair.run(&estimate, &[], &[]) {
+    for output in pair.run(&estimate, &[], &[]) {
         for words in ["\"reveal\":\"threshold:4\"", "\"bytes_to_join\":32,"] {
-            assert!(ran.stderr.contains(words), "{}", ran.stderr);
+            assert!(output.stderr.contains(words), "{}", output.stderr);
         }
-        ran.ok();
+        output.ok();
     }
     let in_words = [&estimate[..], &["--log", "text"]].concat();
     let host = pair.host(&estimate);
@@ -189,16 +189,16 @@ fn every_threshold_counts_as_a_comparison() {
         pair.run(&both, &["--limit-per-scanpath", "8"], &[])
     };
     for threshold in ["threshold:4", "threshold:5", "threshold:4"] {
-        for ran in ask(threshold) {
-            ran.ok();
+        for output in ask(threshold) {
+            output.ok();
         }
     }
-    for (ran, words) in ask("threshold:6")
+    for (output, words) in ask("threshold:6")
         .into_iter()
         .zip(["limit is 8", "limit allows"])
     {
-        assert_eq!(ran.code, 3, "{}", ran.stderr);
-        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+        assert_eq!(output.code, 3, "{}", output.stderr);
+        assert!(output.stderr.contains(words), "{}", output.stderr);
     }
 }
 
@@ -240,10 +240,10 @@ fn a_session_is_refused_before_any_connection() {
     let pair = Pair::with_cohorts();
     let refused = |arguments: &str, words: &[&str]| {
         let arguments: Vec<&str> = arguments.split(' ').collect();
-        let ran = pair.join("127.0.0.1:9", &arguments).end();
-        assert_eq!(ran.code, 2, "{}", ran.stderr);
+        let output = pair.join("127.0.0.1:9", &arguments).end();
+        assert_eq!(output.code, 2, "{}", output.stderr);
         for word in words {
-            assert!(ran.stderr.contains(word), "{word}: {}", ran.stderr);
+            assert!(output.stderr.contains(word), "{word}: {}", output.stderr);
         }
     };
     refused(

@@ -11,11 +11,15 @@ use pair::{Pair, Side};
 
 /// Both sides' runs must fail with this code, and say this.
 fn both_fail(runs: [RunOutput; 2], code: i32, words: [&[&str]; 2]) {
-    for (ran, words) in runs.into_iter().zip(words) {
-        assert_eq!(ran.code, code, "veilpath {}\n{}", ran.call, ran.stderr);
-        assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
+    for (output, words) in runs.into_iter().zip(words) {
+        assert_eq!(
+            output.code, code,
+            "veilpath {}\n{}",
+            output.call, output.stderr
+        );
+        assert!(!output.stderr.contains("panicked"), "{}", output.stderr);
         for word in words {
-            assert!(ran.stderr.contains(word), "{word}\n{}", ran.stderr);
+            assert!(output.stderr.contains(word), "{word}\n{}", output.stderr);
         }
     }
 }
@@ -47,8 +51,8 @@ fn sessions_and_compare_give_the_same_scores() {
             let expected = pair.folder.run(&compare).ok();
             let allowed = [&flags[..], &["--allow", "asymmetric-table,extreme-gap"]].concat();
             let runs = pair.run(&allowed, &["-o", "host.out"], &["-o", "join.out"]);
-            for ran in runs {
-                assert_eq!(ran.ok(), "", "{metric} {engine}");
+            for output in runs {
+                assert_eq!(output.ok(), "", "{metric} {engine}");
             }
             for file in ["host.out", "join.out"] {
                 assert_eq!(pair.folder.read(file), expected, "{metric} {engine}");
@@ -80,8 +84,8 @@ fn the_paillier_engine_gives_the_same_scores() {
         let expected = pair.folder.run(&compare).ok();
         let engine = "--engine paillier --key-bits 512 --allow-weak-key --format csv";
         let both: Vec<&str> = engine.split(' ').chain(flags).collect();
-        for ran in pair.run(&both, &[], &[]) {
-            assert_eq!(ran.ok(), expected, "{metric}");
+        for output in pair.run(&both, &[], &[]) {
+            assert_eq!(output.ok(), expected, "{metric}");
         }
     }
     let weak = ["--allow-weak-key", "--engine", "paillier"];
@@ -98,7 +102,7 @@ fn the_paillier_engine_gives_the_same_scores() {
 }
 
 #[test]
-fn undeclared_notations_are_detected_as_by_compare() {
+fn undeclared_notations_are_detected_as_in_compare() {
     let pair = Pair::new();
     let header = "# veilpath cohort 1\n# alphabet: letters 49\n# grid: 7x7\n";
     let cohorts = [
@@ -135,8 +139,8 @@ fn undeclared_notations_are_detected_as_by_compare() {
             ("bare.csv", "declared.csv") => vec!["--cohort", own, "--grid", "7x7"],
             _ => vec!["--cohort", own],
         };
-        for ran in pair.run(&both, &side(a, b), &side(b, a)) {
-            assert_eq!(ran.ok(), expected, "{a} {b} {flags:?}");
+        for output in pair.run(&both, &side(a, b), &side(b, a)) {
+            assert_eq!(output.ok(), expected, "{a} {b} {flags:?}");
         }
     }
 }
@@ -177,9 +181,9 @@ fn a_wrong_peer_is_refused_by_either_side() {
 fn estimates_stop_before_the_work() {
     let pair = Pair::with_cohorts();
     let [host, join] = pair.run(&["--estimate", "-o", "no.csv"], &[], &[]);
-    for ran in [host, join] {
-        assert!(ran.stderr.contains("bytes_to_host"), "{}", ran.stderr);
-        assert_eq!(ran.ok(), "");
+    for output in [host, join] {
+        assert!(output.stderr.contains("bytes_to_host"), "{}", output.stderr);
+        assert_eq!(output.ok(), "");
     }
     assert!(!pair.folder.path().join("no.csv").exists());
     let [host, join] = pair.run(&[], &["--estimate"], &[]);
@@ -188,7 +192,7 @@ fn estimates_stop_before_the_work() {
 }
 
 #[test]
-fn pseudonyms_and_one_sided_scores() {
+fn pseudonyms_hide_ids_and_scores_can_go_to_one_side() {
     let pair = Pair::with_cohorts();
     let runs = pair.run(&["--format", "csv", "--pseudonyms"], &[], &[]);
     let [host, join] = runs.map(RunOutput::ok);
@@ -227,14 +231,14 @@ fn a_second_run_uses_the_journal_and_limits_are_enforced() {
     let both = ["--format", "csv", "--limit-per-scanpath", "4"];
     let [first, _] = pair.run(&both, &[], &[]).map(RunOutput::ok);
     let [second, again] = pair.run(&both, &[], &[]);
-    for ran in [&second, &again] {
+    for output in [&second, &again] {
         // In the agreement, and in the cost of the end.
-        let told = ran.stderr.matches("\"pairs_from_journal\":32");
-        assert_eq!(told.count(), 2, "{}", ran.stderr);
+        let told = output.stderr.matches("\"pairs_from_journal\":32");
+        assert_eq!(told.count(), 2, "{}", output.stderr);
         assert!(
-            ran.stderr.contains("\"restarted_pairs\":0"),
+            output.stderr.contains("\"restarted_pairs\":0"),
             "{}",
-            ran.stderr
+            output.stderr
         );
     }
     assert_eq!(second.ok(), first);
@@ -251,10 +255,10 @@ fn a_second_run_uses_the_journal_and_limits_are_enforced() {
 fn invalid_arguments_are_refused_before_any_connection() {
     let pair = Pair::with_cohorts();
     let refused = |arguments: &[&str], words: &[&str]| {
-        let ran = pair.join("127.0.0.1:9", arguments).end();
-        assert_eq!(ran.code, 2, "{}", ran.stderr);
+        let output = pair.join("127.0.0.1:9", arguments).end();
+        assert_eq!(output.code, 2, "{}", output.stderr);
         for word in words {
-            assert!(ran.stderr.contains(word), "{word}: {}", ran.stderr);
+            assert!(output.stderr.contains(word), "{word}: {}", output.stderr);
         }
     };
     refused(
@@ -265,7 +269,7 @@ fn invalid_arguments_are_refused_before_any_connection() {
     refused(&["--metric", "levenshtein", "--gap", "2"], &["--gap"]);
     refused(&["-o", "no/such/folder.csv"], &["folder.csv"]);
     refused(&["--timeout", "0"], &["--timeout"]);
-    let ran = pair.folder.run(&[
+    let output = pair.folder.run(&[
         "join",
         "127.0.0.1:9",
         "--cohort",
@@ -275,11 +279,11 @@ fn invalid_arguments_are_refused_before_any_connection() {
         "--peer",
         "12",
     ]);
-    assert!(ran.refused().contains("64 hexadecimal digits"));
+    assert!(output.refused().contains("64 hexadecimal digits"));
 }
 
 #[test]
-fn a_used_port_and_a_missing_host_are_network_failures() {
+fn a_port_in_use_and_a_missing_host_are_network_failures() {
     let pair = Pair::with_cohorts();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
@@ -288,13 +292,17 @@ fn a_used_port_and_a_missing_host_are_network_failures() {
         "host", "--listen", &address, "--peer", &peer, "--engine", "plain", "--cohort", "a.csv",
     ];
     let identity = ["--identity", "host/identity.pem"];
-    let ran = pair.folder.run(&[&call[..], &identity].concat());
-    assert_eq!(ran.code, 4, "{}", ran.stderr);
-    assert!(ran.stderr.contains("already"), "{}", ran.stderr);
+    let output = pair.folder.run(&[&call[..], &identity].concat());
+    assert_eq!(output.code, 4, "{}", output.stderr);
+    assert!(output.stderr.contains("already"), "{}", output.stderr);
     drop(taken);
-    let ran = pair.join(&address, &["--wait", "1"]).end();
-    assert_eq!(ran.code, 4, "{}", ran.stderr);
-    assert!(ran.stderr.contains("cannot be reached"), "{}", ran.stderr);
+    let output = pair.join(&address, &["--wait", "1"]).end();
+    assert_eq!(output.code, 4, "{}", output.stderr);
+    assert!(
+        output.stderr.contains("cannot be reached"),
+        "{}",
+        output.stderr
+    );
 }
 
 #[test]

@@ -155,10 +155,14 @@ const ATTACKS: &[Attack] = &[
     ),
 ];
 
-fn check((name, _, code, word): &Attack, ran: &RunOutput, took: Duration) {
-    assert_eq!(ran.code, *code, "{name}\n{}", ran.stderr);
-    assert!(ran.stderr.contains(word), "{name}\n{}", ran.stderr);
-    assert!(!ran.stderr.contains("panicked"), "{name}\n{}", ran.stderr);
+fn check((name, _, code, word): &Attack, output: &RunOutput, took: Duration) {
+    assert_eq!(output.code, *code, "{name}\n{}", output.stderr);
+    assert!(output.stderr.contains(word), "{name}\n{}", output.stderr);
+    assert!(
+        !output.stderr.contains("panicked"),
+        "{name}\n{}",
+        output.stderr
+    );
     assert!(took < Duration::from_secs(15), "{name} took {took:?}");
 }
 
@@ -230,11 +234,11 @@ fn another_service_is_not_mistaken_for_a_broken_peer() {
             let _ = caller.read(&mut [0; 4096]);
             let _ = caller.write_all(greeting.as_bytes());
         });
-        let ran = pair.join(&address, &["--wait", "5"]).end();
+        let output = pair.join(&address, &["--wait", "5"]).end();
         answers.join().unwrap();
-        assert_eq!(ran.code, 3, "{}", ran.stderr);
+        assert_eq!(output.code, 3, "{}", output.stderr);
         for words in ["does not speak Veilpath's protocol", "the port"] {
-            assert!(ran.stderr.contains(words), "{}", ran.stderr);
+            assert!(output.stderr.contains(words), "{}", output.stderr);
         }
     }
 }

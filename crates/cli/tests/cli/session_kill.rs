@@ -45,13 +45,13 @@ fn killed_processes_lose_no_bits() {
     );
 }
 
-/// Slower, and with its scores one by one: kills fall between them.
+/// Slower, with scores one by one: kills fall between them.
 #[test]
 fn killed_processes_of_the_paillier_engine_lose_nothing() {
     kill("6", "10", PAILLIER, "--format csv", rounds(2));
 }
 
-/// Scores come in portions: kills fall between and into them.
+/// Scores arrive in batches: kills fall between and within them.
 #[test]
 fn killed_processes_of_the_garbled_engine_lose_nothing() {
     kill("25", "40", GARBLED, "--format csv", rounds(2));
@@ -96,27 +96,27 @@ fn kill(count: &str, length: &str, flags: Flags<'_>, compare: &str, rounds: u32)
     let both: Vec<&str> = flags.split(' ').collect();
 
     let start = Instant::now();
-    for ran in pair.run(&both, &[], &[]) {
-        assert_eq!(ran.ok(), expected);
+    for output in pair.run(&both, &[], &[]) {
+        assert_eq!(output.ok(), expected);
     }
     let whole = start.elapsed();
 
-    let (seed, mut numbers) = numbers_of(whole);
+    let (seed, mut rng) = seeded_rng(whole);
     let (mut resumed, mut halfway) = (0, 0);
     for round in 0..rounds {
         pair.forget();
         remove_outputs(&pair);
-        let ended = interrupted(&pair, &both, whole, &mut numbers, &|text| {
+        let outputs = interrupted(&pair, &both, whole, &mut rng, &|text| {
             assert_eq!(text, expected, "round {round}, seed {seed}");
         });
-        let events = ended[0].stderr.lines();
+        let events = outputs[0].stderr.lines();
         let events = events.filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let mut known = events.filter_map(|event| event["pairs_from_journal"].as_u64());
         let known = known.next().unwrap_or(0);
         resumed += u32::from(known > 0);
         halfway += u32::from(known > 0 && known < pairs);
-        for ran in ended {
-            ran.ok();
+        for output in outputs {
+            output.ok();
         }
         for file in OUTPUTS {
             let text = pair.folder.read(file);
@@ -141,26 +141,30 @@ fn kill_answer(question: &str, engine: &str, rounds: u32) {
     let flags = format!("--engine {engine} --reveal {question} --format json --timeout 5");
     let both: Vec<&str> = flags.split(' ').collect();
     let start = Instant::now();
-    for ran in pair.run(&both, &[], &[]) {
-        ran.ok();
+    for output in pair.run(&both, &[], &[]) {
+        output.ok();
     }
     let whole = start.elapsed();
-    let (seed, mut numbers) = numbers_of(whole);
+    let (seed, mut rng) = seeded_rng(whole);
     for round in 0..rounds {
         let case = format!("{question}, round {round}, seed {seed}");
         pair.forget();
         remove_outputs(&pair);
         let early = RefCell::new(Vec::new());
-        let ended = interrupted(&pair, &both, whole, &mut numbers, &|text| {
+        let outputs = interrupted(&pair, &both, whole, &mut rng, &|text| {
             early.borrow_mut().push(answer(text));
         });
-        for ran in ended {
+        for output in outputs {
             // The answer is counted once, no matter how often it was interrupted. Means with two groups of the partner
             // are two.
             let cost = if question.starts_with("groups") { 2 } else { 1 };
             let counted = format!("\"answers\":{cost},\"answers_per_partner\"");
-            assert!(ran.stderr.contains(&counted), "{case}: {}", ran.stderr);
-            ran.ok();
+            assert!(
+                output.stderr.contains(&counted),
+                "{case}: {}",
+                output.stderr
+            );
+            output.ok();
         }
         let [host, join] = OUTPUTS.map(|file| answer(&pair.folder.read(file)));
         assert_eq!(host, join, "{case}");
@@ -190,8 +194,8 @@ fn remove_outputs(pair: &Pair) {
     }
 }
 
-/// Random numbers, and their seed.
-fn numbers_of(whole: Duration) -> (u64, ChaCha20Rng) {
+/// A generator, and its seed.
+fn seeded_rng(whole: Duration) -> (u64, ChaCha20Rng) {
     let given = std::env::var("VEILPATH_FAULTS_SEED").ok();
     let seed = given
         .and_then(|seed| seed.parse().ok())
@@ -205,7 +209,7 @@ fn interrupted(
     pair: &Pair,
     both: &[&str],
     whole: Duration,
-    numbers: &mut ChaCha20Rng,
+    rng: &mut ChaCha20Rng,
     check: &dyn Fn(&str),
 ) -> [RunOutput; 2] {
     let run = || {
@@ -216,8 +220,8 @@ fn interrupted(
     };
     for _ in 0..3 {
         let (mut host, mut join) = run();
-        std::thread::sleep(whole.mul_f64(numbers.random_range(0.0..1.0)));
-        let survivor = if numbers.random_bool(0.5) {
+        std::thread::sleep(whole.mul_f64(rng.random_range(0.0..1.0)));
+        let survivor = if rng.random_bool(0.5) {
             host.kill();
             &mut join
         } else {
@@ -225,11 +229,11 @@ fn interrupted(
             &mut host
         };
         // It notices, unless it never connected to the other side.
-        let ended = survivor.ends_within(Duration::from_millis(500))
+        let has_ended = survivor.ends_within(Duration::from_millis(500))
             || survivor.has_connected() && survivor.ends_within(Duration::from_secs(20));
-        assert!(ended || !survivor.has_connected(), "it hangs");
+        assert!(has_ended || !survivor.has_connected(), "it hangs");
         for file in OUTPUTS {
-            // Complete, or not there.
+            // Complete, or missing.
             if let Ok(text) = std::fs::read_to_string(pair.folder.path().join(file)) {
                 check(&text);
             }

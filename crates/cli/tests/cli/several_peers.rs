@@ -1,4 +1,4 @@
-//! A host that serves several peers, as processes: what one of them can ask for, and what it cannot break.
+//! A host that serves several peers, as processes: no peer can disturb the others.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 use crate::common::pair;
@@ -64,7 +64,7 @@ fn a_peer_gets_one_comparison_and_its_results_are_kept() {
 }
 
 #[test]
-fn a_request_of_a_peer_does_not_end_the_host() {
+fn a_mismatched_plan_does_not_end_the_host() {
     let pair = Pair::new();
     pair.folder.file("a.csv", "participant,scanpath\nP,ABCE\n");
     pair.folder.file("b.csv", "participant,scanpath\nQ,ACGT\n");
@@ -172,7 +172,7 @@ fn a_host_serves_named_and_unnamed_partners() {
 }
 
 #[test]
-fn the_wait_is_limited() {
+fn an_excessive_wait_is_refused() {
     let pair = Pair::with_cohorts();
     let peer = pair.fingerprint(Side::Join);
     let longest = u64::MAX.to_string();

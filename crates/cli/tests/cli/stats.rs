@@ -52,12 +52,12 @@ fn answers_are_text_csv_or_a_result_file() {
             .any(|row| row.starts_with("confusion,similarity,,,controls,patients,,"))
     );
 
-    let ran = stats(&["-o", "answers.json"]);
+    let output = stats(&["-o", "answers.json"]);
     assert!(
-        ran.stderr.contains(" of 33 scanpaths"),
+        output.stderr.contains(" of 33 scanpaths"),
         "the answers are shown, too"
     );
-    ran.ok();
+    output.ok();
     let json: Value = serde_json::from_str(&folder.read("answers.json")).unwrap();
     assert_eq!(json["results"], Value::Array(Vec::new()));
     assert_eq!(json["answers"][2]["kind"], "test");
@@ -66,7 +66,7 @@ fn answers_are_text_csv_or_a_result_file() {
 }
 
 #[test]
-fn scanpaths_without_a_stimulus_are_not_called_all() {
+fn scanpaths_without_a_stimulus_are_not_labelled_all() {
     let folder = Folder::new();
     let table = |ids: [&str; 2]| {
         let rows = ids.map(|id| format!("{id},s,ABC\n{id},,ABD\n"));
@@ -92,7 +92,7 @@ fn scanpaths_without_a_stimulus_are_not_called_all() {
 }
 
 #[test]
-fn answers_replace_answers_and_nothing_else() {
+fn answers_overwrite_only_answers() {
     let folder = folder();
     for name in ["a.txt", "a.csv", "a.json"] {
         let call = [&["stats", "within.json", "-q", "-o", name], &QUICK[..]].concat();
@@ -110,13 +110,13 @@ fn answers_replace_answers_and_nothing_else() {
 fn three_results_are_a_test_of_sites() {
     let folder = folder();
     let files = ["stats", "between.json", "within-b.json", "within-a.json"];
-    let ran = folder.run(&[&files[..], &QUICK[..]].concat());
-    assert!(ran.stderr.contains("exchangeable"));
-    assert!(ran.ok().contains("-0.005785"));
+    let output = folder.run(&[&files[..], &QUICK[..]].concat());
+    assert!(output.stderr.contains("exchangeable"));
+    assert!(output.ok().contains("-0.005785"));
 }
 
 #[test]
-fn refusals_name_flags() {
+fn errors_name_the_flags() {
     let folder = folder();
     let refused = |call: &str| folder.run(&call.split(' ').collect::<Vec<_>>()).refused();
     for (call, flag) in [
@@ -159,27 +159,31 @@ fn a_summary_names_the_numbers_that_it_is_about() {
             "s.json",
         ]
     };
-    let ran = folder.run(&call("crqa"));
-    assert!(ran.stderr.contains("by crqa: mean rec "), "{}", ran.stderr);
-    assert!(ran.stderr.contains(" %, from "), "{}", ran.stderr);
+    let output = folder.run(&call("crqa"));
+    assert!(
+        output.stderr.contains("by crqa: mean rec "),
+        "{}",
+        output.stderr
+    );
+    assert!(output.stderr.contains(" %, from "), "{}", output.stderr);
     for name in ["det", "lam", "corm"] {
         let line = format!("\n  mean {name} ");
-        assert!(ran.stderr.contains(&line), "{}", ran.stderr);
+        assert!(output.stderr.contains(&line), "{}", output.stderr);
     }
     let note = "the statistics are of rec; the results also have det, lam, corm (--of chooses one)";
-    let ran = folder.run(&["stats", "s.json"]);
-    assert!(ran.stderr.contains(note), "{}", ran.stderr);
-    let ran = folder.run(&["stats", "s.json", "--of", "rec"]);
+    let output = folder.run(&["stats", "s.json"]);
+    assert!(output.stderr.contains(note), "{}", output.stderr);
+    let output = folder.run(&["stats", "s.json", "--of", "rec"]);
     assert!(
-        !ran.stderr.contains("the statistics are of"),
+        !output.stderr.contains("the statistics are of"),
         "{}",
-        ran.stderr
+        output.stderr
     );
-    let ran = folder.run(&call("scanmatch"));
+    let output = folder.run(&call("scanmatch"));
     assert!(
-        ran.stderr.contains("by scanmatch: mean 0."),
+        output.stderr.contains("by scanmatch: mean 0."),
         "{}",
-        ran.stderr
+        output.stderr
     );
 }
 
@@ -189,8 +193,8 @@ fn a_private_answer_names_its_number() {
     let folder = folder();
     let run = |call: &str| folder.run(&call.split(' ').collect::<Vec<_>>());
     run("split cohort.csv --seed 1 --first a.csv --second b.csv");
-    let ran = run(
+    let output = run(
         "compare a.csv b.csv --engine garbled --metric crqa --numbers det --undefined-as-zero --reveal mean --format csv",
     );
-    assert!(ran.stdout.contains("\nmean,det,"), "{}", ran.stdout);
+    assert!(output.stdout.contains("\nmean,det,"), "{}", output.stdout);
 }

@@ -8,12 +8,6 @@ use common::RunOutput;
 use pair::{Pair, Side};
 use std::path::PathBuf;
 
-/// Runs a command of one side that needs no peer.
-fn alone(pair: &Pair, side: Side, call: &str) -> RunOutput {
-    let arguments: Vec<String> = call.split(' ').map(String::from).collect();
-    pair.start(side, &arguments).end()
-}
-
 /// The first field of each row after the header.
 fn first_fields(csv: &str) -> Vec<String> {
     let rows = csv.lines().skip(1);
@@ -38,17 +32,19 @@ fn results_are_written_again_without_the_peer() {
     let engine = ["--engine", "garbled", "--format", "csv"];
     let [host, join] = pair.run(&engine, &[], &[]).map(RunOutput::ok);
     for (side, expected) in [(Side::Host, host), (Side::Join, join)] {
-        let list = alone(&pair, side, "results").ok();
+        let list = pair.run_alone(side, "results").ok();
         let ids = first_fields(&list);
         assert_eq!(ids.len(), 1, "{list}");
         assert!(list.contains(",32,32,complete"), "{list}");
-        let written = alone(&pair, side, &format!("results {} --format csv", ids[0]));
+        let written = pair.run_alone(side, &format!("results {} --format csv", ids[0]));
         assert_eq!(written.ok(), expected);
         let file = format!("results {} -o again.csv", ids[0]);
-        alone(&pair, side, &file).ok();
+        pair.run_alone(side, &file).ok();
         assert_eq!(pair.folder.read("again.csv"), expected);
     }
-    let unknown = alone(&pair, Side::Host, "results ffffffffffffffffffff").refused();
+    let unknown = pair
+        .run_alone(Side::Host, "results ffffffffffffffffffff")
+        .refused();
     assert!(unknown.contains("veilpath results"), "{unknown}");
 }
 
@@ -57,17 +53,20 @@ fn results_are_written_again_without_the_peer() {
 fn results_of_an_interrupted_session_are_marked_in_every_format() {
     const RECORD: u64 = 32;
     let pair = Pair::with_cohorts();
-    for ran in pair.run(&[], &[], &[]) {
-        ran.ok();
+    for output in pair.run(&[], &[], &[]) {
+        output.ok();
     }
     let path = only_file(&pair, "host/journals", "journal");
     let journal = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
     let length = journal.metadata().unwrap().len();
     journal.set_len(length - 20 * RECORD - 5).unwrap();
-    let list = alone(&pair, Side::Host, "results").ok();
+    let list = pair.run_alone(Side::Host, "results").ok();
     let id = &first_fields(&list)[0];
     assert!(list.contains(",32,incomplete"), "{list}");
-    let write = |format: &str| alone(&pair, Side::Host, &format!("results {id} {format}")).ok();
+    let write = |format: &str| {
+        pair.run_alone(Side::Host, &format!("results {id} {format}"))
+            .ok()
+    };
     let table = write("--format table");
     assert!(table.starts_with("incomplete: "), "{table}");
     let csv = write("--format csv");
@@ -80,25 +79,31 @@ fn results_of_an_interrupted_session_are_marked_in_every_format() {
     for file in ["part.csv", "part.json"] {
         write(&format!("-o {file}"));
         let report = format!("report {file} -o {file}.html");
-        alone(&pair, Side::Host, &report).ok();
+        pair.run_alone(Side::Host, &report).ok();
         let page = pair.folder.read(&format!("{file}.html"));
         assert!(page.contains("Incomplete: "), "{file}");
     }
     // A session has it open.
     journal.try_lock().unwrap();
-    let busy = alone(&pair, Side::Host, &format!("results {id}")).refused();
+    let busy = pair
+        .run_alone(Side::Host, &format!("results {id}"))
+        .refused();
     assert!(busy.contains("another veilpath process"), "{busy}");
-    assert!(alone(&pair, Side::Host, "results").ok().contains("running"));
+    assert!(
+        pair.run_alone(Side::Host, "results")
+            .ok()
+            .contains("running")
+    );
 }
 
 #[test]
 fn a_ban_holds_until_this_sides_user_lifts_it() {
     let pair = Pair::with_cohorts();
-    for ran in pair.run(&[], &[], &[]) {
-        ran.ok();
+    for output in pair.run(&[], &[], &[]) {
+        output.ok();
     }
     let peer = pair.fingerprint(Side::Join);
-    let list = alone(&pair, Side::Host, "peers").ok();
+    let list = pair.run_alone(Side::Host, "peers").ok();
     assert_eq!(first_fields(&list), [peer.as_str()]);
     let path = only_file(&pair, "host/peers", "json");
     let ledger = std::fs::read_to_string(&path).unwrap();
@@ -106,7 +111,7 @@ fn a_ban_holds_until_this_sides_user_lifts_it() {
     assert_ne!(ledger, banned);
     std::fs::write(&path, banned).unwrap();
     assert!(
-        alone(&pair, Side::Host, "peers")
+        pair.run_alone(Side::Host, "peers")
             .ok()
             .contains("known pair")
     );
@@ -126,24 +131,26 @@ fn a_ban_holds_until_this_sides_user_lifts_it() {
 
     // There is no prompt for an unknown peer.
     let other = pair.fingerprint(Side::Host);
-    let unknown = alone(&pair, Side::Host, &format!("peers unban {other}")).refused();
+    let unknown = pair
+        .run_alone(Side::Host, &format!("peers unban {other}"))
+        .refused();
     assert!(unknown.contains("veilpath peers") && !unknown.contains("--yes"));
-    let unasked = alone(&pair, Side::Host, &format!("peers unban {peer}"));
+    let unasked = pair.run_alone(Side::Host, &format!("peers unban {peer}"));
     assert!(unasked.refused().contains("--yes"));
-    let lifted = alone(&pair, Side::Host, &format!("peers unban {peer} --yes"));
+    let lifted = pair.run_alone(Side::Host, &format!("peers unban {peer} --yes"));
     assert!(lifted.stderr.contains("known pair"), "{}", lifted.stderr);
     lifted.ok();
-    for ran in pair.run(&[], &[], &[]) {
-        ran.ok();
+    for output in pair.run(&[], &[], &[]) {
+        output.ok();
     }
 }
 
 /// The file of one peer or comparison does not hide the others.
 #[test]
-fn damaged_files_are_reported_beside_the_list() {
+fn damaged_files_are_reported_alongside_the_list() {
     let pair = Pair::with_cohorts();
-    for ran in pair.run(&[], &[], &[]) {
-        ran.ok();
+    for output in pair.run(&[], &[], &[]) {
+        output.ok();
     }
     let (peer, other) = (pair.fingerprint(Side::Join), "1".repeat(64));
     let folder = pair.folder.path().join("host");
@@ -153,10 +160,10 @@ fn damaged_files_are_reported_beside_the_list() {
         ("peers", peer.as_str()),
         ("results", ",plain,levenshtein,score,32,32,complete"),
     ] {
-        let ran = alone(&pair, Side::Host, call);
-        assert_eq!(ran.code, 2, "{}", ran.stderr);
-        assert!(ran.stdout.contains(listed), "{}", ran.stdout);
-        assert!(ran.stderr.contains(&other), "{}", ran.stderr);
+        let output = pair.run_alone(Side::Host, call);
+        assert_eq!(output.code, 2, "{}", output.stderr);
+        assert!(output.stdout.contains(listed), "{}", output.stdout);
+        assert!(output.stderr.contains(&other), "{}", output.stderr);
     }
 }
 
@@ -165,8 +172,8 @@ fn damaged_files_are_reported_beside_the_list() {
 fn results_for_the_other_side_do_not_replace_a_file() {
     let pair = Pair::with_cohorts();
     let both = ["-o", "scores.csv"];
-    for ran in pair.run(&[], &["-o", "host.csv"], &both) {
-        ran.ok();
+    for output in pair.run(&[], &["-o", "host.csv"], &both) {
+        output.ok();
     }
     let before = pair.folder.read("scores.csv");
     let threshold = ["--reveal", "threshold:3", "--reveal-to", "host"];
@@ -193,26 +200,26 @@ fn an_estimate_says_that_the_limit_forbids_the_plan() {
 #[test]
 fn a_new_agreement_needs_both_sides() {
     let pair = Pair::with_cohorts();
-    for ran in pair.run(&[], &[], &[]) {
-        ran.ok();
+    for output in pair.run(&[], &[], &[]) {
+        output.ok();
     }
     for [host, join] in [[&["--fresh"][..], &[]], [&[], &["--fresh"]]] {
-        for ran in pair.run(&[], host, join) {
-            assert_eq!(ran.code, 3, "{}", ran.stderr);
+        for output in pair.run(&[], host, join) {
+            assert_eq!(output.code, 3, "{}", output.stderr);
             assert!(
-                ran.stderr.contains("both sides pass --fresh"),
+                output.stderr.contains("both sides pass --fresh"),
                 "{}",
-                ran.stderr
+                output.stderr
             );
         }
     }
-    for ran in pair.run(&["--fresh"], &[], &[]) {
+    for output in pair.run(&["--fresh"], &[], &[]) {
         assert!(
-            ran.stderr.contains("\"pairs_from_journal\":0"),
+            output.stderr.contains("\"pairs_from_journal\":0"),
             "{}",
-            ran.stderr
+            output.stderr
         );
-        ran.ok();
+        output.ok();
     }
     // Eight comparisons of four pairs each: counted again, and refused with the number that is needed.
     let limit = ["--fresh", "--limit-per-scanpath", "8"];
@@ -234,8 +241,8 @@ fn a_state_directory_that_others_may_change_is_refused() {
         let path = pair.folder.path().join(folder);
         std::fs::create_dir_all(&path).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o777)).unwrap();
-        let ran = pair.join("127.0.0.1:9", &[]).end();
-        let message = ran.refused();
+        let output = pair.join("127.0.0.1:9", &[]).end();
+        let message = output.refused();
         assert!(message.contains("chmod go-w"), "{message}");
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
     }
@@ -243,7 +250,7 @@ fn a_state_directory_that_others_may_change_is_refused() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn core_dumps_are_off_in_sessions() {
+fn sessions_disable_core_dumps() {
     let pair = Pair::with_cohorts();
     let mut host = pair.host(&[]);
     let limits = std::fs::read_to_string(format!("/proc/{}/limits", host.child.id())).unwrap();
@@ -258,8 +265,8 @@ fn core_dumps_are_off_in_sessions() {
 fn files_of_killed_runs_are_removed_at_the_next_start() {
     let pair = Pair::with_cohorts();
     let folder = pair.folder.path();
-    for ran in pair.run(&["-o", "scores.csv"], &["--estimate"], &["--estimate"]) {
-        ran.ok();
+    for output in pair.run(&["-o", "scores.csv"], &["--estimate"], &["--estimate"]) {
+        output.ok();
     }
     let left = [
         folder.join("host/journals/0123.new"),
@@ -272,10 +279,10 @@ fn files_of_killed_runs_are_removed_at_the_next_start() {
         std::fs::write(path, "half").unwrap();
     }
     std::fs::rename(folder.join("host/identity.pem"), folder.join("host.pem")).unwrap();
-    alone(&pair, Side::Host, "identity").ok();
+    pair.run_alone(Side::Host, "identity").ok();
     std::fs::rename(folder.join("host.pem"), folder.join("host/identity.pem")).unwrap();
-    for ran in pair.run(&[], &["-o", "host.csv"], &[]) {
-        ran.ok();
+    for output in pair.run(&[], &["-o", "host.csv"], &[]) {
+        output.ok();
     }
     for path in left {
         assert!(!path.exists(), "{}", path.display());

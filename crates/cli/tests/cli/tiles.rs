@@ -19,7 +19,7 @@ fn cohorts() -> Folder {
 }
 
 #[test]
-fn merged_tiles_are_the_file_of_one_run() {
+fn merged_tiles_equal_the_result_of_one_run() {
     let folder = cohorts();
     let run = |call: &str| folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
     for options in [

@@ -36,7 +36,7 @@ impl Institution {
         let mut output = BufReader::new(server.stdout.take().unwrap());
         output.read_line(&mut address).unwrap();
         let address = address.trim().to_string();
-        browser.go(&address);
+        browser.open_url(&address);
         browser.wait_for("document.getElementById('drop')");
         Some(Self {
             browser,
@@ -71,7 +71,7 @@ impl Institution {
             .wait_for(&format!("{exists}?.value === {value:?}"));
     }
 
-    /// What the program answers to its page.
+    /// The response of the program to a request of its page.
     fn get(&self, path: &str) -> String {
         let text = format!("return fetch({path:?}).then((answer) => answer.text())");
         self.browser.run(&text).as_str().unwrap().to_string()
@@ -279,7 +279,7 @@ fn files_of_every_format_can_be_dropped() {
 
 /// Files that are dropped together are read together, metadata included, and every refusal is shown.
 #[test]
-fn dropped_files_find_their_metadata_and_a_refusal_stays() {
+fn dropped_files_are_read_with_their_metadata_and_refusals_stay_visible() {
     let Some(user) = Institution::start() else {
         return;
     };
@@ -335,8 +335,8 @@ fn a_page_can_be_opened_again() {
     };
     let clinic = root().join("testdata/demo/clinic.csv");
     user.drop_files(&[clinic]);
-    user.browser.go("about:blank");
-    user.browser.go(&user.address);
+    user.browser.open_url("about:blank");
+    user.browser.open_url(&user.address);
     user.browser
         .wait_for("document.querySelectorAll('.files tbody tr').length === 1");
     let shown = user.browser.run("return location.href");

@@ -203,7 +203,7 @@ struct Circuit {
     gates: usize,
     /// Input wires of a cell.
     width: usize,
-    /// Bits that a column hands over.
+    /// Bits that a column passes to the next.
     result: usize,
     /// How the columns become one number.
     fold: Fold,
@@ -283,7 +283,7 @@ fn garbled_bytes(run: &Run, circuit: &Circuit) -> [usize; 2] {
         // The bound is short here, so that the numbers' own width counts: that of the longest, for all.
         alice += 32 * numbers.len() * numbers.iter().max().unwrap();
     }
-    // That the halves of the outputs are stored, and the halves for the other side.
+    // The confirmations that the halves are stored, and the halves for the other side.
     alice += 1;
     bob += 1;
     if run.spec.reveal_to.includes(Role::Join) {
@@ -366,7 +366,7 @@ fn garbled_matches_the_wire_format() {
         fold: Fold::Sum,
     };
     // 30 + 40 has seven bits.
-    let dear = Metric::NeedlemanWunsch {
+    let large_costs = Metric::NeedlemanWunsch {
         insert: 30.0,
         delete: 40.0,
         substitution: Substitution::Index,
@@ -389,7 +389,7 @@ fn garbled_matches_the_wire_format() {
     let cases: [Case<'_>; 4] = [
         (&Metric::Levenshtein, &unit),
         (&costs, &wide),
-        (&dear, &wider),
+        (&large_costs, &wider),
         (&local, &best),
     ];
     let few: [&[usize]; 2] = [&[5, 0, 12], &[7, 9]];

@@ -56,9 +56,9 @@ fn silent_connections_do_not_keep_a_peer_out() {
     let silent: Vec<TcpStream> = (0..120)
         .map(|index| {
             let mut socket = TcpStream::connect(address).unwrap();
-            // Some begin what looks like a handshake.
+            // Some send the start of a handshake.
             let _ = (index % 3 == 0).then(|| socket.write_all(&[22, 3, 1, 2, 0, 1]));
-            // The system does not hold them all.
+            // The system cannot hold them all.
             acceptor.accept_pending();
             socket
         })
@@ -93,7 +93,7 @@ fn a_new_connection_evicts_the_oldest_of_the_address_with_the_most() {
                 Err(_) => std::thread::yield_now(),
             }
         };
-        // The modest one connected first and would be the oldest.
+        // The address with one connection has the oldest one.
         assert!(acceptor.start_handshake(socket, if index == 0 { modest } else { greedy }));
     }
     assert_eq!(acceptor.pending.len(), MAX_HANDSHAKES);

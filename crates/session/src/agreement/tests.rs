@@ -111,7 +111,7 @@ fn what_is_revealed_is_agreed_on_and_reported() {
 }
 
 #[test]
-fn tables_are_compared_by_content_and_grids_by_edges() {
+fn tables_are_compared_by_content_and_grids_by_wrapping() {
     let table = |last: f64| Substitution::Table {
         table: Table::new(2, vec![0.0, 1.0, 1.0, last]).unwrap(),
     };
@@ -135,7 +135,7 @@ fn tables_are_compared_by_content_and_grids_by_edges() {
 }
 
 #[test]
-fn encodings_differ_only_where_both_sides_have_one() {
+fn encodings_conflict_only_if_both_sides_declare_one() {
     let plain = |encoding: &[(&str, &str)]| spec(Metric::Levenshtein, encoding);
     assert_eq!(differences_of(&plain(&[]), &plain(&[("grid", "7x7")])), []);
     assert_eq!(
@@ -151,7 +151,7 @@ fn encodings_differ_only_where_both_sides_have_one() {
 }
 
 #[test]
-fn another_version_is_a_difference_and_another_program_is_not_veilpath() {
+fn another_version_and_another_program_are_distinguished() {
     let alphabet = AlphabetInfo {
         named: None,
         declared: None,

@@ -38,7 +38,7 @@ enum Damage {
 
 #[derive(Clone, Copy, Debug)]
 struct Fault {
-    /// Whose packet.
+    /// The side that sends the packet.
     from: Role,
     packet: usize,
     damage: Damage,
@@ -117,7 +117,7 @@ impl RelayDirection {
 }
 
 /// Two institutions with their state directories, and the plan.
-struct World {
+struct Setup {
     folders: [TempDir; 2],
     identities: [Identity; 2],
     spec: Spec,
@@ -127,7 +127,7 @@ struct World {
 
 type BothSessions = [Result<CompletedSession, SessionError>; 2];
 
-impl World {
+impl Setup {
     fn new(engine: Engine, reveal: &str) -> Self {
         let alphabet = Alphabet::letters(6).unwrap();
         let cohort = |rows: [&str; 2]| Cohort {
@@ -224,7 +224,7 @@ impl World {
         })
     }
 
-    /// Through a relay; also returns how many packets each side sent.
+    /// Runs both sides through a relay; also returns how many packets each side sent.
     fn relayed(&self, fault: Option<Fault>) -> (BothSessions, [usize; 2]) {
         let ([host, mut to_host], [mut to_join, join]) = (self.connected(), self.connected());
         let carried = |connection: Arc<SharedConnection>, from: Role| RelayDirection {
@@ -280,8 +280,8 @@ fn a_relay_that_corrupts_packets_causes_no_wrong_score() {
             .into_iter()
             .map(|(engine, reveal)| scope.spawn(move || corrupt_all(engine, reveal)))
             .collect();
-        let ended = plans.into_iter().map(|plan| plan.join().unwrap());
-        ended.collect()
+        let result = plans.into_iter().map(|plan| plan.join().unwrap());
+        result.collect()
     });
     let mut all = Tally::new();
     for (end, count) in tallies.into_iter().flatten() {
@@ -296,33 +296,33 @@ fn a_relay_that_corrupts_packets_causes_no_wrong_score() {
     }
 }
 
-/// How many sides ended how, by fault.
+/// The number of sides by fault and by how they ended.
 type Tally = BTreeMap<(Damage, &'static str), u32>;
 
-/// Corrupts the packets of one session after the other.
+/// Runs one session for each fault.
 fn corrupt_all(engine: Engine, reveal: &str) -> Tally {
     let mut tally = Tally::new();
-    let mut world = World::new(engine, reveal);
-    let (ends, packets) = world.relayed(None);
+    let mut setup = Setup::new(engine, reveal);
+    let (ends, packets) = setup.relayed(None);
     for end in ends {
-        assert_eq!(end.unwrap().outcome.results, world.expected);
+        assert_eq!(end.unwrap().outcome.results, setup.expected);
     }
     for fault in faults(packets) {
-        world.remove_state();
-        for end in world.relayed(Some(fault)).0 {
+        setup.remove_state();
+        for end in setup.relayed(Some(fault)).0 {
             let name = match end {
                 Err(_) => "error",
-                Ok(ended) => {
-                    let results = ended.outcome.results;
-                    assert_eq!(results, world.expected, "{fault:?}");
+                Ok(result) => {
+                    let results = result.outcome.results;
+                    assert_eq!(results, setup.expected, "{fault:?}");
                     "right"
                 }
             };
             *tally.entry((fault.damage, name)).or_insert(0) += 1;
         }
-        for end in world.run(world.connected()) {
+        for end in setup.run(setup.connected()) {
             let results = end.unwrap().outcome.results;
-            assert_eq!(results, world.expected, "after {fault:?}");
+            assert_eq!(results, setup.expected, "after {fault:?}");
         }
     }
     tally

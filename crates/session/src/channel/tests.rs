@@ -35,8 +35,8 @@ fn pair(idle_timeout_ms: u64) -> (SecureChannel, SecureChannel) {
     })
 }
 
-/// A channel whose other end sends anything inside of TLS.
-fn against(
+/// Runs a host against a peer that writes raw bytes inside TLS.
+fn with_raw_tls_peer(
     idle_timeout_ms: u64,
     peer: impl FnOnce(&mut dyn Write) + Send,
 ) -> (ChannelError, SessionError) {
@@ -145,17 +145,17 @@ fn keep_alives_prevent_the_idle_timeout() {
 }
 
 #[test]
-fn only_keep_alives_is_a_stall_and_silence_is_idle() {
+fn keep_alives_alone_are_a_stall_and_silence_is_an_idle_timeout() {
     let (mut host, join) = pair(400);
     host.connection().set_stall(Duration::from_millis(700));
     assert_eq!(host.receive(&mut [0]), Err(ChannelError::TimedOut));
     drop(join);
-    let (error, _) = against(400, |_| std::thread::sleep(Duration::from_millis(1200)));
+    let (error, _) = with_raw_tls_peer(400, |_| std::thread::sleep(Duration::from_millis(1200)));
     assert_eq!(error, ChannelError::TimedOut);
 }
 
 /// A host, and a peer with the right key that uses the raw socket after the handshake.
-fn against_socket(
+fn with_raw_socket_peer(
     idle_timeout_ms: u64,
     peer: impl FnOnce(rustls::ClientConnection, TcpStream) + Send,
     host: impl FnOnce(SecureChannel),
@@ -195,7 +195,7 @@ fn garbage_after_close_notify_is_ignored() {
         socket.write_all(&[23, 3, 3, 0, 40]).unwrap();
         socket.write_all(&[7; 40]).unwrap();
     };
-    against_socket(3000, peer, |mut host| {
+    with_raw_socket_peer(3000, peer, |mut host| {
         host.connection().close_notify().unwrap();
         assert_eq!(host.receive(&mut [0]), Err(ChannelError::Closed));
         host.connection().begin_close();
@@ -218,7 +218,7 @@ fn an_incomplete_record_does_not_prevent_the_timeout() {
             begun = socket.write_all(&[7]);
         }
     };
-    against_socket(300, peer, |mut host| {
+    with_raw_socket_peer(300, peer, |mut host| {
         host.connection().set_stall(Duration::from_secs(60));
         let start = Instant::now();
         assert_eq!(host.receive(&mut [0]), Err(ChannelError::TimedOut));
@@ -234,7 +234,7 @@ fn invalid_frames_are_misbehaviour_of_the_peer() {
         vec![1, 1, 0, 0, 0, 7],
         b"GET / HTTP/1.1\r\n\r\n".to_vec(),
     ] {
-        let (_, cause) = against(3000, |tls| {
+        let (_, cause) = with_raw_tls_peer(3000, |tls| {
             tls.write_all(&bytes).unwrap();
             tls.flush().unwrap();
         });
@@ -243,17 +243,18 @@ fn invalid_frames_are_misbehaviour_of_the_peer() {
 }
 
 #[test]
-fn an_early_end_is_closed_with_or_without_close_notify() {
+fn an_early_end_is_reported_with_or_without_close_notify() {
     let (mut host, join) = pair(3000);
     drop(join);
     assert_eq!(host.receive(&mut [0]), Err(ChannelError::Closed));
-    let (error, cause) = against(3000, |tls| tls.write_all(&[0, 100, 0, 0, 0, 1]).unwrap());
+    let (error, cause) =
+        with_raw_tls_peer(3000, |tls| tls.write_all(&[0, 100, 0, 0, 0, 1]).unwrap());
     assert_eq!(error, ChannelError::Closed);
     assert_eq!(cause.fault(), Fault::Network);
 }
 
 #[test]
-fn unauthenticated_connections_are_rejected_and_the_wait_goes_on() {
+fn unauthenticated_connections_do_not_end_the_wait() {
     let (a, b) = (
         Identity::ephemeral().unwrap(),
         Identity::ephemeral().unwrap(),

@@ -9,15 +9,15 @@ fn packets_of(messages: &[&[u8]]) -> Vec<Vec<u8>> {
     for message in messages {
         checksummed.send(message).unwrap();
         checksummed.flush().unwrap();
-        packets.push(std::mem::take(&mut checksummed.inner.said));
+        packets.push(std::mem::take(&mut checksummed.inner.bytes));
     }
     packets
 }
 
-/// What is received from these bytes in pieces of the given lengths.
+/// Receives these bytes in chunks of the given lengths.
 fn received(bytes: Vec<u8>, lengths: &[usize]) -> Result<Vec<u8>, ChannelError> {
     let mut checksummed = ChecksummedChannel::new(Script {
-        said: bytes,
+        bytes,
         ..Script::default()
     });
     let mut all = Vec::new();
@@ -32,19 +32,19 @@ fn received(bytes: Vec<u8>, lengths: &[usize]) -> Result<Vec<u8>, ChannelError> 
 /// Returns given bytes, and keeps what is sent.
 #[derive(Default)]
 struct Script {
-    said: Vec<u8>,
+    bytes: Vec<u8>,
     read: usize,
 }
 
 impl Channel for Script {
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
-        self.said.extend_from_slice(bytes);
+        self.bytes.extend_from_slice(bytes);
         Ok(())
     }
 
     fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
         let end = self.read + buffer.len();
-        let bytes = self.said.get(self.read..end).ok_or(ChannelError::Closed)?;
+        let bytes = self.bytes.get(self.read..end).ok_or(ChannelError::Closed)?;
         buffer.copy_from_slice(bytes);
         self.read = end;
         Ok(())
@@ -88,7 +88,7 @@ fn nothing_is_received_after_a_corrupted_packet() {
     bytes[HEADER] ^= 1;
     bytes.extend(&packets[1]);
     let mut checksummed = ChecksummedChannel::new(Script {
-        said: bytes,
+        bytes,
         ..Script::default()
     });
     assert_eq!(checksummed.receive(&mut [0; 5]), Err(corrupted()));
@@ -105,7 +105,7 @@ fn lengths_are_checked_against_their_limits() {
 }
 
 #[test]
-fn large_pieces_are_not_copied() {
+fn large_chunks_are_not_copied() {
     let (here, there) = memory_pair();
     let (mut here, mut there) = (
         ChecksummedChannel::new(here),
@@ -128,12 +128,12 @@ fn large_pieces_are_not_copied() {
 
 proptest! {
     #[test]
-    fn content_survives_any_pieces(
+    fn content_survives_any_chunking(
         messages in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..3000), 0..20),
         piece in 1..5000usize,
     ) {
-        let said: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
-        let bytes = packets_of(&said).concat();
+        let chunks: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
+        let bytes = packets_of(&chunks).concat();
         let whole = messages.concat();
         let lengths: Vec<usize> = whole.chunks(piece).map(<[u8]>::len).collect();
         prop_assert_eq!(received(bytes, &lengths), Ok(whole));

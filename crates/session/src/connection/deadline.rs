@@ -1,4 +1,4 @@
-//! When a connection ends, whatever arrives.
+//! Deadlines of a connection, which no traffic extends.
 
 use super::{SharedConnection, guard, millis};
 use crate::error::{Misbehaviour, NetworkError, WorkerKeyProblem};
@@ -7,12 +7,12 @@ use veilpath_channel::ChannelError;
 use veilpath_protocol::CancelToken;
 
 impl SharedConnection {
-    /// Ends the connection when this time is over, however much arrives.
+    /// Ends the connection after this time, whatever arrives.
     pub(crate) fn set_deadline(&self, time: Duration) {
         *guard(&self.deadline) = Some((self.now().saturating_add(millis(time)), time));
     }
 
-    /// Lets the connection last as long as it needs.
+    /// Removes the deadline.
     pub(crate) fn clear_deadline(&self) {
         *guard(&self.deadline) = None;
     }
@@ -22,8 +22,8 @@ impl SharedConnection {
         let _ = self.expiry.set(self.now().saturating_add(millis(time)));
     }
 
-    /// Ends the connection soon after this token is cancelled. The first token counts.
-    pub(crate) fn end_with(&self, token: CancelToken) {
+    /// Ends the connection soon after this token is cancelled. Only the first token is used.
+    pub(crate) fn cancel_with(&self, token: CancelToken) {
         let _ = self.cancel.set(token);
     }
 

@@ -28,13 +28,13 @@ impl ConnectionMonitor {
         self.connection.idle_for()
     }
 
-    /// Closes the connection at once; this is the reason that the thread that uses it finds.
+    /// Closes the connection at once, with this reason for the thread that uses it.
     pub(crate) fn stop(&self, reason: NetworkError) {
         self.connection.fail(reason.into());
         self.abort();
     }
 
-    /// Closes the connection at once; the thread that uses it finds it closed.
+    /// Closes the connection at once, without a reason for the thread that uses it.
     pub(crate) fn abort(&self) {
         let _ = self.socket.shutdown(Shutdown::Both);
     }

@@ -62,7 +62,7 @@ pub(super) fn smallest(answers: &[&Answer], withdrawn: &BTreeSet<String>) -> Opt
         let in_last = places.last().is_some_and(|place| place.answer == last);
         match in_last {
             true => !is_about_pairs(last),
-            // Whoever was only in scores before is not hidden in a group.
+            // A participant who was only in scores before is not hidden in a group.
             false => split.contains(*places) && places.iter().any(|it| !is_about_pairs(it.answer)),
         }
     });

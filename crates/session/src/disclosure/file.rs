@@ -27,7 +27,7 @@ pub(super) enum Cells {
     Pairs,
 }
 
-/// What has the same weight in an answer.
+/// The unit that has equal weight in an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Weights {
@@ -120,7 +120,7 @@ impl Disclosures {
     }
 
     /// Whether a participant was in any answer.
-    pub(super) fn knows(&self, participant: &str) -> bool {
+    pub(super) fn contains_participant(&self, participant: &str) -> bool {
         let mut cohorts = self.cohorts.values();
         cohorts.any(|cohort| cohort.contains_key(participant))
     }
@@ -177,7 +177,7 @@ pub(super) fn key(agreement: &[u8; 32]) -> String {
     hex(&agreement[..16])
 }
 
-/// The ledger of one partner, on disk or, where nothing is stored, nowhere.
+/// The ledger of one partner; without a folder, nothing is stored.
 pub(super) type DisclosuresFile = LockedFile<Disclosures>;
 
 impl DisclosuresFile {

@@ -36,9 +36,8 @@
 //! and must be called before the first message that opens anything.
 //!
 //! **Withdrawal.** A participant who withdraws must not be in later answers, about groups or pairs, nor in the rest of one that has
-//! started, and the difference between answers with and without
-//! this participant is about one person. [`DisclosureLedger::withdraw`] allows it, for this participant alone; whoever calls it
-//! enters it into the record.
+//! started. The difference between answers with and without this participant is about one person.
+//! [`DisclosureLedger::withdraw`] allows this difference for this participant alone, and it is entered into the record.
 //!
 //! The file has authentication tags under this side's key, no ids.
 
@@ -107,7 +106,7 @@ pub struct Charge {
     pub is_charged: bool,
 }
 
-/// What came of a withdrawal.
+/// The result of a withdrawal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Withdrawn {
     /// Participants who had not withdrawn before.
@@ -193,7 +192,7 @@ impl DisclosureLedger {
         }
     }
 
-    /// Whether an answer is allowed. Counts nothing: asking is free.
+    /// Checks whether an answer is allowed. Charges nothing.
     pub fn check(
         &self,
         answer: &AnswerRequest<'_>,
@@ -230,7 +229,7 @@ impl DisclosureLedger {
         self.file.update(|disclosed| {
             for id in participants {
                 let tag = self.participant_tag(id);
-                match disclosed.knows(&tag) {
+                match disclosed.contains_participant(&tag) {
                     true => withdrawn.new += u64::from(disclosed.withdrawn.insert(tag)),
                     false => withdrawn.unknown.push(id.clone()),
                 }
@@ -238,7 +237,7 @@ impl DisclosureLedger {
             if withdrawn.new == 0 {
                 return Ok(());
             }
-            // First the record: an override that is not recorded does not hold.
+            // The record comes first: an override that is not recorded must not take effect.
             let entry = WithdrawalEntry {
                 time: date::date_and_time(date::now()),
                 partner: self.partner,
@@ -255,7 +254,7 @@ impl DisclosureLedger {
         Ok(self.file.read()?.count())
     }
 
-    /// How a participant is called in the ledger.
+    /// The tag of a participant in the ledger.
     pub(crate) fn participant_tag(&self, id: &str) -> String {
         self.tag("participant", id)
     }
@@ -266,20 +265,20 @@ impl DisclosureLedger {
         crate::identity::hex(&self.identity.tag(&purpose, &parts)[..12])
     }
 
-    /// An answer as the ledger has it.
+    /// An answer in the form of the ledger.
     fn answer(
         &self,
-        asked: &AnswerRequest<'_>,
+        request: &AnswerRequest<'_>,
         members: &[GroupMember],
     ) -> Result<Answer, DisclosureRefusal> {
-        let cells = match file::Cells::of(asked.kind, asked.overall) {
-            file::Cells::Groups if !asked.by_group => file::Cells::One,
+        let cells = match file::Cells::of(request.kind, request.overall) {
+            file::Cells::Groups if !request.by_group => file::Cells::One,
             cells => cells,
         };
         if cells == file::Cells::Groups && members.iter().any(|it| it.group.is_none()) {
             return Err(DisclosureRefusal::NoGroups);
         }
-        let weights = file::Weights::of(asked.kind);
+        let weights = file::Weights::of(request.kind);
         let mut cohort: BTreeMap<String, Member> = BTreeMap::new();
         for member in members {
             let group = member.group.as_deref();
@@ -291,7 +290,7 @@ impl DisclosureLedger {
             let mut stimuli = BTreeSet::new();
             for (stimulus, count) in scanpaths {
                 stimuli.insert(self.tag("stimulus", stimulus));
-                // The number of scanpaths changes weights as another stimulus does.
+                // Like the stimulus, the number of scanpaths changes the weights.
                 if count > 1 && weights == file::Weights::Participants {
                     stimuli.insert(self.tag("repeated stimulus", &format!("{count} {stimulus}")));
                 }
@@ -302,11 +301,11 @@ impl DisclosureLedger {
             entry.stimuli.extend(stimuli);
         }
         Ok(Answer {
-            agreement: key(asked.agreement),
+            agreement: key(request.agreement),
             cells,
             weights,
-            by_stimulus: asked.by_stimulus,
-            counts_as: asked.counts_as,
+            by_stimulus: request.by_stimulus,
+            counts_as: request.counts_as,
             cohort,
         })
     }
@@ -333,7 +332,7 @@ fn allow(
     limits: DisclosureLimits,
 ) -> Result<Charge, DisclosureRefusal> {
     let so_far = disclosed.count();
-    // Also in an answer that was charged before: the rest of it has not been sent.
+    // This also applies to an answer that was charged before: the rest of it has not been sent.
     let withdrawn = &disclosed.withdrawn;
     let in_answer = answer.cohort.keys().filter(|it| withdrawn.contains(*it));
     let participants = in_answer.count() as u64;
@@ -376,7 +375,7 @@ fn allow(
             return Err(DisclosureRefusal::SecondHistogram { participants });
         }
     }
-    // An answer about nobody is about too few.
+    // No participants are too few, too.
     let smallest = atoms::smallest(&alone, withdrawn).unwrap_or(0);
     if let Some(participants) = too_few(Some(smallest)) {
         return Err(DisclosureRefusal::SmallCell {

@@ -35,7 +35,7 @@ impl Fixture {
         kind: AnswerKind,
         members: &[GroupMember],
     ) -> Result<u32, DisclosureRefusal> {
-        self.ask_for(&asked(number, kind), members, LIMITS)
+        self.ask_for(&answer_request(number, kind), members, LIMITS)
     }
 
     fn ask_for(
@@ -44,8 +44,8 @@ impl Fixture {
         members: &[GroupMember],
         limits: DisclosureLimits,
     ) -> Result<u32, DisclosureRefusal> {
-        let asked = self.ledger().check(answer, members, limits);
-        let charged = asked.and_then(|charge| {
+        let checked = self.ledger().check(answer, members, limits);
+        let charged = checked.and_then(|charge| {
             let answers = charge.answers;
             self.ledger().charge(charge).map(|()| answers)
         });
@@ -56,7 +56,7 @@ impl Fixture {
     }
 }
 
-fn asked(number: u8, kind: AnswerKind) -> AnswerRequest<'static> {
+fn answer_request(number: u8, kind: AnswerKind) -> AnswerRequest<'static> {
     AnswerRequest {
         // Leaked, a few times in tests.
         agreement: Box::leak(Box::new([number; 32])),
@@ -91,7 +91,7 @@ fn differencing(participants: u64) -> DisclosureRefusal {
 }
 
 #[test]
-fn two_means_that_differ_by_a_few_are_refused() {
+fn two_means_that_differ_by_a_few_participants_are_refused() {
     let fixture = Fixture::new();
     let mean = AnswerKind::Mean;
     assert_eq!(fixture.ask(1, mean, &members(0..20)), Ok(1));
@@ -164,7 +164,7 @@ fn every_stimulus_that_the_partner_can_choose_is_a_cell() {
         let answer = AnswerRequest {
             overall,
             by_stimulus: true,
-            ..asked(1, kind)
+            ..answer_request(1, kind)
         };
         let fixture = Fixture::new();
         assert_eq!(fixture.ask_for(&answer, &few, LIMITS), Err(small(1)));
@@ -174,7 +174,7 @@ fn every_stimulus_that_the_partner_can_choose_is_a_cell() {
 
 /// Somebody with two scanpaths of a stimulus has another weight in means over participants.
 #[test]
-fn repeated_stimuli_are_parts_of_their_own() {
+fn a_repeated_stimulus_isolates_its_participant() {
     let mut repeated = members(0..10);
     repeated[0].stimuli.push("harbour".into());
     for (kind, allowed) in [
@@ -184,7 +184,7 @@ fn repeated_stimuli_are_parts_of_their_own() {
     ] {
         let answer = AnswerRequest {
             by_stimulus: true,
-            ..asked(1, kind)
+            ..answer_request(1, kind)
         };
         let found = Fixture::new().ask_for(&answer, &repeated, LIMITS);
         assert_eq!(found.is_ok(), allowed, "{kind:?}");
@@ -193,7 +193,7 @@ fn repeated_stimuli_are_parts_of_their_own() {
 
 /// Scores are about single participants, and a mean less known scores is about the others.
 #[test]
-fn scores_of_some_leave_enough_others() {
+fn scores_must_leave_enough_other_participants() {
     let (score, mean) = (AnswerKind::Score, AnswerKind::Mean);
     // First the scores, then a mean with late recruits.
     let fixture = Fixture::new();
@@ -253,11 +253,11 @@ fn different_weights_tell_participants_apart() {
 
 /// Every answer costs one, the same participants with another metric included; an agreement costs once.
 #[test]
-fn the_budget_is_used_up() {
+fn answers_beyond_the_budget_are_refused() {
     let fixture = Fixture::new();
     for number in 1..=20 {
-        let asked = fixture.ask(number, AnswerKind::Mean, &members(0..9));
-        assert_eq!(asked, Ok(number.into()));
+        let charged = fixture.ask(number, AnswerKind::Mean, &members(0..9));
+        assert_eq!(charged, Ok(number.into()));
     }
     let refused = DisclosureRefusal::Budget {
         answers: 20,
@@ -272,7 +272,7 @@ fn the_budget_is_used_up() {
     let other = Fixture::new();
     let groups = |number| AnswerRequest {
         counts_as: 12,
-        ..asked(number, AnswerKind::Groups)
+        ..answer_request(number, AnswerKind::Groups)
     };
     assert_eq!(other.ask_for(&groups(1), &members(0..10), LIMITS), Ok(12));
     let refused = DisclosureRefusal::Budget {
@@ -290,10 +290,10 @@ fn the_budget_is_used_up() {
 
 /// Two sessions that were both allowed are charged one after the other.
 #[test]
-fn a_charge_checks_again() {
+fn a_charge_repeats_the_check() {
     let fixture = Fixture::new();
     let ask = |number: u8, members: &[GroupMember]| {
-        let answer = asked(number, AnswerKind::Mean);
+        let answer = answer_request(number, AnswerKind::Mean);
         fixture.ledger().check(&answer, members, LIMITS).unwrap()
     };
     let (first, second) = (ask(1, &members(0..9)), ask(2, &members(0..10)));
@@ -308,7 +308,7 @@ fn a_charge_checks_again() {
 }
 
 #[test]
-fn answers_have_the_words_of_plans() {
+fn answer_names_match_those_of_plans() {
     let id = [1; 32];
     let of = |text: &str| {
         let answer = AnswerRequest::of_text(&id, text)?;
@@ -342,7 +342,7 @@ fn answers_have_the_words_of_plans() {
 
 /// The partner learns that a limit forbids it, and no number of participants.
 #[test]
-fn a_peer_is_not_told_how_many_participants_there_are() {
+fn refusals_do_not_tell_the_peer_participant_counts() {
     let limit = Limit::from(differencing(1)).for_peer();
     assert_eq!(limit, Limit::PeerDisclosure);
 }

@@ -56,7 +56,7 @@ struct Side {
     shares_obstacle: Option<SharesObstacle>,
 }
 
-const NEW: Side = Side {
+const NEW_SIDE: Side = Side {
     stored: None,
     shares_obstacle: None,
 };
@@ -111,13 +111,13 @@ const FEW: (u64, u64) = (1, 400);
 fn both_sides_choose_by_the_estimates() {
     let of = |(pairs, length): (u64, u64), round_trip: u64, rate: u64| {
         let link = link(Duration::from_millis(round_trip), rate);
-        decided(AUTO, link, work(pairs, length), [NEW; 2]).unwrap()
+        decided(AUTO, link, work(pairs, length), [NEW_SIDE; 2]).unwrap()
     };
     // Little bandwidth and many comparisons.
     let (decision, reason) = of(MANY, 1, SLOW);
     assert_eq!(decision, SHARES);
     assert_eq!(reason, EngineReason::Estimated);
-    // One comparison over a long way.
+    // One comparison over a connection with high latency.
     assert_eq!(of(FEW, 200, 100 * SLOW).0.engine, Engine::Garbled);
 }
 
@@ -126,7 +126,7 @@ fn seed_trees_of_a_named_engine_follow_the_connection() {
     let shares = Engine::Shares.into();
     let levels = |rate: u64| {
         let link = link(Duration::from_millis(1), rate);
-        let decided = decided(shares, link, work(MANY.0, MANY.1), [NEW; 2]);
+        let decided = decided(shares, link, work(MANY.0, MANY.1), [NEW_SIDE; 2]);
         decided.unwrap().0.tree_levels
     };
     assert_eq!(levels(SLOW), TreeLevels::Eight);
@@ -135,7 +135,7 @@ fn seed_trees_of_a_named_engine_follow_the_connection() {
     for engine in [Engine::Garbled, Engine::Plain] {
         let link = link(Duration::ZERO, SLOW);
         assert_eq!(
-            decided(engine.into(), link, work(MANY.0, MANY.1), [NEW; 2]),
+            decided(engine.into(), link, work(MANY.0, MANY.1), [NEW_SIDE; 2]),
             None
         );
     }
@@ -147,15 +147,15 @@ fn a_stored_decision_overrides_the_connection() {
     let far = link(Duration::from_secs(1), 1000 * SLOW);
     let stored = |decision| Side {
         stored: Some(decision),
-        ..NEW
+        ..NEW_SIDE
     };
     for decision in [SHARES, GARBLED] {
         for link in [slow, far] {
             for sides in [
                 [stored(decision), stored(decision)],
                 // One side has lost its journal.
-                [stored(decision), NEW],
-                [NEW, stored(decision)],
+                [stored(decision), NEW_SIDE],
+                [NEW_SIDE, stored(decision)],
             ] {
                 let (again, reason) = decided(AUTO, link, work(MANY.0, MANY.1), sides).unwrap();
                 assert_eq!(again, decision);
@@ -176,10 +176,10 @@ fn a_stored_decision_overrides_the_connection() {
 fn garbled_is_used_if_one_side_cannot_run_shares() {
     let cannot = Side {
         shares_obstacle: Some(SharesObstacle::Memory),
-        ..NEW
+        ..NEW_SIDE
     };
     let slow = link(Duration::from_millis(1), SLOW);
-    for sides in [[cannot, NEW], [NEW, cannot], [cannot, cannot]] {
+    for sides in [[cannot, NEW_SIDE], [NEW_SIDE, cannot], [cannot, cannot]] {
         for (end, side) in both(AUTO, slow, work(MANY.0, MANY.1), sides)
             .into_iter()
             .zip(sides)
@@ -196,14 +196,14 @@ fn garbled_is_used_if_one_side_cannot_run_shares() {
 }
 
 #[test]
-fn a_claimed_decision_cannot_fix_an_engine_that_this_side_cannot_run() {
+fn a_claimed_decision_cannot_force_an_engine_that_cannot_run() {
     let cannot = Side {
         shares_obstacle: Some(SharesObstacle::Memory),
-        ..NEW
+        ..NEW_SIDE
     };
     let claims = Side {
         stored: Some(SHARES),
-        ..NEW
+        ..NEW_SIDE
     };
     let slow = link(Duration::from_millis(1), SLOW);
     let [host, _] = both(AUTO, slow, work(MANY.0, MANY.1), [cannot, claims]);
@@ -233,7 +233,7 @@ fn extreme_connections_give_a_decision() {
                     for estimate in [estimates.garbled, estimates.shares] {
                         assert!(estimate.seconds.is_finite() && estimate.seconds >= 0.0);
                     }
-                    let (decision, _) = decided(AUTO, link, work, [NEW; 2]).unwrap();
+                    let (decision, _) = decided(AUTO, link, work, [NEW_SIDE; 2]).unwrap();
                     assert!(Engine::PROVEN.contains(&decision.engine));
                 }
             }

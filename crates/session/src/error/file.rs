@@ -11,10 +11,10 @@ pub enum FileProblem {
     /// There is no such agreement on tiles.
     #[error("there is no agreement on tiles with this id")]
     NoSuchAgreement,
-    /// Not what was written about an agreement on tiles, or a work order.
+    /// The file of an agreement on tiles, or of a work order, is corrupted.
     #[error("this is not an agreement on tiles, or a work order")]
     NotAWorkOrder,
-    /// There is a file with this name.
+    /// A file with this name exists.
     #[error("this file exists already; a key is not overwritten")]
     Exists,
     /// The operating system reported an error.
@@ -58,7 +58,7 @@ pub enum FileProblem {
     /// Several stored comparisons have ids that start like this.
     #[error("the ids of several stored comparisons start with this")]
     SeveralComparisons,
-    /// A line of the record of disclosures is not as it was written.
+    /// A line of the record of disclosures was changed.
     #[error("line {line}: {problem}")]
     BrokenRecord {
         /// The first such line, from 1.

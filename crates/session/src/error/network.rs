@@ -20,7 +20,7 @@ pub enum NetworkError {
     Listen {
         /// The address.
         address: String,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The host name does not resolve.
@@ -28,7 +28,7 @@ pub enum NetworkError {
     UnknownName {
         /// The address.
         address: String,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// Nothing answers at the address.
@@ -36,7 +36,7 @@ pub enum NetworkError {
     Unreachable {
         /// The address.
         address: String,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The expected peer did not connect in time.
@@ -88,15 +88,15 @@ pub enum NetworkError {
     /// The peer kept a session slot for longer than its plan can take.
     #[error("the session took longer than {} s, much more than its plan needs", .0.as_secs())]
     SessionTooLong(Duration),
-    /// The host worked with other peers for too long.
+    /// The host served other peers for too long.
     #[error("the host was busy with other peers for too long")]
     HostBusy,
     /// More connections were rejected than are reported one by one.
     #[error("{count} more in the last {} s, most of them dropped before the handshake", within.as_secs())]
     ManyRejected {
-        /// How many.
+        /// The number of connections.
         count: u64,
-        /// In what time.
+        /// The time in which they were rejected.
         within: Duration,
     },
     /// The loopback network does not work.
@@ -110,10 +110,10 @@ pub enum NetworkError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RelayProblem {
-    /// It has as many connections as it allows.
+    /// It has reached its limit of connections.
     #[error("the relay has no free connection")]
     Full,
-    /// It serves others.
+    /// It does not serve these two sides.
     #[error("the relay does not serve these two institutions")]
     Refused,
     /// It has another version.
@@ -131,7 +131,7 @@ pub enum RelayProblem {
 }
 
 impl RelayProblem {
-    /// The same of a gateway, which asks for worker keys.
+    /// The message for a gateway, which requires worker keys.
     fn at_gateway(self) -> &'static str {
         match self {
             RelayProblem::Full => {

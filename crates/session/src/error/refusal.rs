@@ -98,12 +98,12 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// What the peer may know of it.
+    /// The form that the peer may see.
     pub(crate) fn for_peer(&self) -> Self {
         match self {
             Limit::Comparisons(_) => Limit::PeerComparisons,
             Limit::Disclosure(_) => Limit::PeerDisclosure,
-            // Everything in these is known to both sides, or a setting of this one.
+            // These contain only what both sides know, or settings of this side.
             other => other.clone(),
         }
     }
@@ -140,13 +140,13 @@ pub struct ExceededLimit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LimitOrigin {
-    /// This side's user has set it.
+    /// This side's user.
     Chosen,
-    /// This side's policy sets it.
+    /// This side's policy.
     Policy,
-    /// It is the default of this plan.
+    /// The default of this plan.
     Plan,
-    /// It is the smaller default of an earlier plan with this peer.
+    /// The smaller default of an earlier plan with this peer.
     EarlierPlan,
 }
 
@@ -210,7 +210,7 @@ fn mebibytes(bytes: u64) -> u64 {
     bytes.div_ceil(1 << 20)
 }
 
-/// Why a peer is banned: it did what no honest program does, and what may reveal more than was agreed on if it is repeated.
+/// Why a peer is banned: it did something that no honest program does and that, if repeated, may reveal more than was agreed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -221,7 +221,7 @@ pub enum BanReason {
     /// It failed a check of the two-party computation.
     #[error("it failed a check of the computation")]
     FailedCheck,
-    /// This side's user decided so.
+    /// This side's user banned it.
     #[error("this institution banned it")]
     Decided,
 }

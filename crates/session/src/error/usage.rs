@@ -67,14 +67,14 @@ pub enum UsageError {
     /// The coordinator does not store what this worker asks for.
     #[error("the coordinator refused a record that does not follow the protocol")]
     RecordRefused,
-    /// The system does not let this process have as many files open as it may need.
+    /// The system limits open files below what this process may need.
     #[error(
         "this may need {needed} open files and connections at the same time, but the system allows this process {limit}"
     )]
     TooManyFiles {
-        /// How many it may need.
+        /// The number of files that it may need.
         needed: u64,
-        /// How many are allowed.
+        /// The limit.
         limit: u64,
     },
     /// A new agreement for a tile.
@@ -123,7 +123,7 @@ pub enum InternalError {
     /// An engine lost results.
     #[error("an engine lost results")]
     LostResults,
-    /// An engine returned something that is not to be revealed.
+    /// An engine returned something that must not be revealed.
     #[error("an engine revealed something that was not agreed on")]
     UnagreedAnswer,
     /// An answer belongs to a pair that does not exist.

@@ -22,10 +22,10 @@ pub enum WorkerKeyProblem {
     /// It is for other tiles.
     #[error("it is for other tiles")]
     OtherTile,
-    /// Its time is over.
+    /// It has expired.
     #[error("it has expired")]
     Expired,
-    /// It would be valid for longer than a worker key may be, or not at all.
+    /// Its validity is longer than allowed, or empty.
     #[error("a worker key is valid for at most 31 days")]
     Time,
 }
@@ -47,7 +47,7 @@ pub enum CoordinatorProblem {
     /// It cannot write its files.
     #[error("the coordinator cannot store this; its own messages say why")]
     Storage,
-    /// It has answered with something else.
+    /// Its answer is invalid.
     #[error("the coordinator answered something that is not part of the protocol")]
     Protocol,
 }

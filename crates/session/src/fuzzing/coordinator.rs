@@ -14,18 +14,18 @@ const CONTENT: usize = 28;
 /// an answer stays. Whether all were accepted.
 pub(super) fn records(bytes: &[u8]) -> bool {
     let (contents, _) = bytes.as_chunks::<CONTENT>();
-    with_records(PAIRS, |agreed, _, books| {
+    with_records(PAIRS, |agreed, _, stores| {
         let mut parts = AnswerParts::default();
         let stored = contents.iter().all(|content| {
-            let state = |books: &crate::records::RecordStores<'_>| {
+            let state = |stores: &crate::records::RecordStores<'_>| {
                 let of_pair = |pair| {
-                    let (journal, sent) = (&books.journal, books.journal.is_sent(pair));
+                    let (journal, sent) = (&stores.journal, stores.journal.is_sent(pair));
                     let fixed = sent.then(|| (journal.starts(pair), journal.half(pair)));
                     (fixed, journal.answer(pair).map(|it| format!("{it:?}")))
                 };
                 (0..PAIRS).map(of_pair).collect::<Vec<_>>()
             };
-            let before = state(books);
+            let before = state(stores);
             let mut rules = Rules {
                 agreed: *agreed,
                 journal: [0; 32],
@@ -34,9 +34,9 @@ pub(super) fn records(bytes: &[u8]) -> bool {
                 parts: &mut parts,
             };
             let stored = rules
-                .store(books, &with_checksum(&[0; 32], content))
+                .store(stores, &with_checksum(&[0; 32], content))
                 .is_ok();
-            for (before, after) in before.into_iter().zip(state(books)) {
+            for (before, after) in before.into_iter().zip(state(stores)) {
                 assert!(before.0.is_none() || before.0 == after.0, "sent again");
                 assert!(before.1.is_none() || before.1 == after.1, "changed");
             }

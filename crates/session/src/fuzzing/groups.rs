@@ -87,7 +87,7 @@ pub(super) fn resume(count: usize, message: &[u8]) -> bool {
     true
 }
 
-/// An answer all of whose numbers are the same. What comes out must be a possible answer.
+/// An answer with equal numbers. A decoded answer must be a possible one.
 pub(super) fn answer(bytes: &[u8]) -> bool {
     let Some((number, schema)) = bytes.split_first_chunk() else {
         return false;

@@ -14,8 +14,8 @@ const LIMITS: (usize, usize) = (5, 2);
 /// Clients that have not sent a greeting, at most.
 const MAX_GREETINGS: usize = 64;
 
-/// Drives a relay: each step is a byte that says what happens, one that says to whom, and what belongs to it. Panics where a
-/// relay breaks its word. Returns how many pairs were connected.
+/// Drives a relay: each step is a byte that says what happens, one that says to whom, and what belongs to it. Panics if a
+/// relay breaks an invariant. Returns how many pairs were connected.
 pub fn relay(mut bytes: &[u8]) -> usize {
     let (waiting, connections) = LIMITS;
     let allowed = None;
@@ -35,19 +35,19 @@ pub fn relay(mut bytes: &[u8]) -> usize {
             count => clients[usize::from(*index) % count],
         };
         match step % 8 {
-            0 => clients.push(relay.arrive(origin(*index), now)),
-            1 => relay.gone(client, now),
+            0 => clients.push(relay.add_client(origin(*index), now)),
+            1 => relay.client_closed(client, now),
             2 => {
                 now += Duration::from_millis(u64::from(*index) * 100);
                 relay.tick(now);
             }
             3 => {
                 if let Some(host) = connected.pop() {
-                    relay.ended(host);
+                    relay.pair_closed(host);
                 }
             }
             4 => relay.receive(client, &[1], now),
-            // A greeting that is right but for its last byte.
+            // A valid greeting except for its last byte.
             5 => {
                 let mut greeting = [0; GREETING];
                 greeting[..8].copy_from_slice(b"VPRELAY\x01");

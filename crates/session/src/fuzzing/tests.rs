@@ -139,9 +139,9 @@ const VALID: &[(u8, &str)] = &[
 ];
 
 /// A small random generator: the same bytes on every machine.
-struct Numbers(u64);
+struct TestRng(u64);
 
-impl Numbers {
+impl TestRng {
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -163,17 +163,17 @@ fn valid_messages_are_accepted() {
 
 #[test]
 fn corrupted_messages_never_panic() {
-    let mut numbers = Numbers(0x5eed);
+    let mut rng = TestRng(0x5eed);
     let mut accepted = 0;
     for round in 0..30_000 {
         let (decoder, text) = VALID[round % VALID.len()];
         let mut bytes = text.as_bytes().to_vec();
-        for _ in 0..=numbers.below(3) {
-            let at = numbers.below(bytes.len().max(1));
-            match numbers.below(4) {
+        for _ in 0..=rng.below(3) {
+            let at = rng.below(bytes.len().max(1));
+            match rng.below(4) {
                 0 => bytes.truncate(at),
-                1 => bytes.insert(at.min(bytes.len()), numbers.next() as u8),
-                2 if at < bytes.len() => bytes[at] = numbers.next() as u8,
+                1 => bytes.insert(at.min(bytes.len()), rng.next() as u8),
+                2 if at < bytes.len() => bytes[at] = rng.next() as u8,
                 _ if at < bytes.len() => {
                     bytes.remove(at);
                 }
@@ -187,16 +187,16 @@ fn corrupted_messages_never_panic() {
 
 #[test]
 fn random_bytes_never_panic() {
-    let mut numbers = Numbers(0xbad);
+    let mut rng = TestRng(0xbad);
     for round in 0..20_000u32 {
-        let length = numbers.below(200);
-        let bytes: Vec<u8> = (0..length).map(|_| numbers.next() as u8).collect();
+        let length = rng.below(200);
+        let bytes: Vec<u8> = (0..length).map(|_| rng.next() as u8).collect();
         decode((round % u32::from(DECODERS)) as u8, &bytes);
     }
 }
 
 #[test]
-fn deep_and_absurd_messages_are_rejected() {
+fn deeply_nested_and_oversized_messages_are_rejected() {
     // All but packets, whose contents may be anything.
     for decoder in (1..DECODERS).filter(|decoder| *decoder != 13) {
         assert!(!decode(decoder, "[".repeat(100_000).as_bytes()));

@@ -18,7 +18,7 @@ struct Opening<'a> {
     group: &'a mut GroupAgreement,
     journal: &'a mut Journal,
     account: &'a mut Account,
-    /// What the answer counts as for each scanpath of this side; nothing if it names none.
+    /// The comparisons that the answer counts as, for each scanpath of this side; none if it names no scanpath.
     comparisons: Vec<u64>,
     /// The places of the answer's numbers in the journal.
     numbers: Range<usize>,
@@ -67,7 +67,7 @@ impl AgreedSession {
                 let own = crate::run::scanpaths(&proposal.cohort);
                 let job = Job::new(&proposal.spec, role, &own, lengths.len(), &agreement.pairs)?
                     .with_peer_lengths(&lengths)?;
-                let halves = (0..pairs).map(|pair| match agreed.says_something(pair) {
+                let halves = (0..pairs).map(|pair| match agreed.is_informative(pair) {
                     false => Ok(0),
                     true => match opening.journal.half(pair) {
                         Some(half) => Ok(half.half),
@@ -116,7 +116,7 @@ impl AgreedSession {
 }
 
 impl Opening<'_> {
-    /// Notes that the answer is about to be computed. Like a pair, it may be started so many times without a result.
+    /// Records that the answer is about to be computed. As for a pair, the number of starts without a result is limited.
     fn start(&mut self, most: u32) -> Result<(), SessionError> {
         let first = self.numbers.start;
         if self.journal.starts(first) >= most {
@@ -150,8 +150,8 @@ impl Opening<'_> {
         Ok(())
     }
 
-    /// Charges the answer and notes that the other side may know it, before anything of it is sent. What a limit does not allow leaves
-    /// no note: otherwise it would be sent again, free, when the other side returns.
+    /// Charges the answer and records that the other side may know it, before anything of it is sent. A refused charge is not
+    /// recorded: otherwise the answer would be sent, free of charge, when the other side returns.
     fn release(&mut self) -> Result<(), SessionError> {
         let new = self.numbers.clone().filter(|&at| !self.journal.is_sent(at));
         let new: Vec<usize> = new.collect();

@@ -1,9 +1,9 @@
-//! What each side commits to before it knows the other's: its part of the coins, and its labels if they are published.
+//! Commitments that each side makes before it knows those of the other: to its part of the coins, and to published labels.
 //!
 //! The coins of a test are the seed of its permutations, to which both sides contribute and which neither can choose. A side derives its
 //! part from its key and the agreement, so that a resumed session has the same. Each commits to its part, and to its labels if they are
 //! published, in [`GroupTerms`](super::GroupTerms). When the computation starts, a side makes the other's commitment durable (with its
-//! groups) before it opens its own: a peer that breaks off once it has seen it cannot come back with another commitment.
+//! groups) before it opens its own: a peer that disconnects after the opening cannot return with another commitment.
 //!
 //! A commitment names the agreement and the role of the side that makes it. So a joining side cannot send back the host's commitment, and
 //! then its labels, as its own; nor can a partner of two institutions use the commitment of one in its session with the other.
@@ -11,7 +11,7 @@
 use super::GroupAgreement;
 use crate::control::{self, Tag};
 use crate::error::{Misbehaviour, SessionError};
-use crate::identity::{hex, unhex};
+use crate::identity::{from_hex, hex};
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
 use veilpath_channel::Channel;
@@ -55,7 +55,7 @@ impl GroupAgreement {
             let opened = commitment(&committed.agreement, role.other(), part, labels.as_deref());
             opened == committed.their_commitment
         };
-        let theirs = unhex(&theirs.coins).filter(is_as_committed);
+        let theirs = from_hex(&theirs.coins).filter(is_as_committed);
         let theirs = theirs.ok_or(Misbehaviour::InvalidCoins)?;
         if let Some(labels) = labels {
             self.terms.publish(role, &labels)?;

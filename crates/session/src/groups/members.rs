@@ -5,8 +5,8 @@ use ring::digest::{Context, SHA256};
 use std::collections::{BTreeMap, BTreeSet};
 use veilpath_metrics::Cohort;
 
-/// The participants with these scanpaths, which take part, and the stimuli of these. A scanpath without letters hides nobody: its
-/// scores follow from the lengths.
+/// The participants of these scanpaths, with their stimuli. A scanpath without letters hides nobody: its scores follow from the
+/// lengths.
 pub(crate) fn of(
     cohort: &Cohort,
     taking_part: impl IntoIterator<Item = usize>,
@@ -31,7 +31,7 @@ pub(crate) fn of(
     members.into_values().collect()
 }
 
-/// What stands for the stimulus where an answer is about participants and not about scores. No stimulus has this name.
+/// A placeholder for the stimulus in answers about participants, not scores. No stimulus has this name.
 const NO_STIMULUS: &str = "\0";
 
 /// All participants, with their groups.

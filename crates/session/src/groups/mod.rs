@@ -39,7 +39,7 @@ use crate::disclosure::{
     AnswerRequest, Charge, DisclosureLedger, DisclosureLimits, DisclosureRefusal,
 };
 use crate::error::{InternalError, Limit, Misbehaviour, SessionError, UsageError};
-use crate::identity::{hex, unhex};
+use crate::identity::{from_hex, hex};
 use crate::journal::Journal;
 use crate::session::Proposal;
 use coins::{Committed, commitment};
@@ -57,7 +57,7 @@ use veilpath_protocol::{
 /// The largest minimum that a side may ask for.
 const MAX_MINIMUM: u32 = 1 << 20;
 
-/// So many bits of small numbers count as one number against the budget: as many as a mean has.
+/// Small numbers are charged by their bits: this many bits count as one number, as for a mean.
 const BITS_OF_A_NUMBER: u64 = 16;
 
 /// What both sides have agreed on for an answer about groups.
@@ -102,7 +102,7 @@ pub(crate) struct GroupTerms {
     commitment: Option<String>,
 }
 
-/// What the sides need for agreeing on groups.
+/// The inputs of the negotiation about groups.
 pub(crate) struct GroupNegotiation<'a> {
     pub(crate) role: Role,
     pub(crate) identity: &'a Identity,
@@ -179,7 +179,7 @@ impl GroupNegotiation<'_> {
         }
         let answer = AnswerRequest::of(self.agreement, self.proposal.spec.reveal);
         let mut answer = answer.ok_or(InternalError::UnagreedAnswer)?;
-        // The groups of a side that the question does not need play no role, and there may be none.
+        // Groups that the question does not need are ignored, and may be missing.
         let question = self.proposal.spec.reveal.group_question();
         answer.by_group = question.is_some_and(|it| it.sides_with_groups()[place_of(role)]);
         let has_stimuli = |labels: &Vec<Label>| labels.iter().any(|it| it.stimulus.is_some());
@@ -266,7 +266,7 @@ impl GroupNegotiation<'_> {
         let peer_digest = their_terms.digest()?;
         let their_commitment = their_terms.commitment.as_ref();
         let their_commitment =
-            their_commitment.map(|text| unhex(text).ok_or(Misbehaviour::InvalidCoins));
+            their_commitment.map(|text| from_hex(text).ok_or(Misbehaviour::InvalidCoins));
         let committed = their_commitment
             .transpose()?
             .map(|their_commitment| Committed {
@@ -354,7 +354,7 @@ impl GroupAgreement {
 }
 
 impl AgreedGroups {
-    /// Takes the labels that the peer has published.
+    /// Checks and stores the labels that the peer has published.
     fn publish(&mut self, role: Role, labels: &[u8]) -> Result<(), SessionError> {
         let theirs = place_of(role.other());
         let groups = published::decode(labels, &self.labels[theirs], &self.sizes[theirs]);
@@ -427,7 +427,7 @@ impl GroupTerms {
     }
 }
 
-/// The place of a side in lists of both.
+/// The index of a side in lists of both.
 fn place_of(role: Role) -> usize {
     match role {
         Role::Host => 0,
@@ -435,7 +435,7 @@ fn place_of(role: Role) -> usize {
     }
 }
 
-/// Whether each side commits to something before it knows what the other has.
+/// Whether each side has to commit to coins or labels.
 fn has_commitment(question: GroupQuestion) -> bool {
     question.permutations().is_some() || question.publishes_groups()
 }

@@ -23,7 +23,7 @@ pub(super) fn encode(labels: &[Label], groups: &[String], sizes: &GroupSizes) ->
     Some(bytes)
 }
 
-/// The group of each of the peer's scanpaths; `None` if the labels do not fit the roster and the sizes that the peer has told.
+/// The group of each of the peer's scanpaths; `None` if the labels do not match the roster and the sizes that the peer announced.
 pub(super) fn decode(bytes: &[u8], labels: &[Label], sizes: &GroupSizes) -> Option<Vec<String>> {
     let names = sizes.names();
     let mut of_participant: HashMap<&str, &String> = HashMap::new();
@@ -64,13 +64,13 @@ mod tests {
         assert_eq!(bytes, [1, 0, 1]);
         let read = decode(&bytes, &labels(), &sizes).unwrap();
         assert_eq!(read, groups);
-        // A participant in two groups.
+        // One participant is in two groups.
         let torn = ["patient", "control", "control", "patient"].map(String::from);
         assert_eq!(encode(&labels(), &torn, &sizes), None);
     }
 
     #[test]
-    fn labels_that_do_not_fit_are_refused() {
+    fn inconsistent_labels_are_refused() {
         let groups = ["patient", "control", "patient", "patient"].map(String::from);
         let sizes = GroupSizes::of(&labels(), &groups);
         for bytes in [
@@ -83,7 +83,7 @@ mod tests {
         ] {
             assert_eq!(decode(bytes, &labels(), &sizes), None, "{bytes:?}");
         }
-        // The same sizes, and another member.
+        // The same sizes with another member.
         assert!(decode(&[0, 1, 1], &labels(), &sizes).is_some());
     }
 }

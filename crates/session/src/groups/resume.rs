@@ -1,6 +1,6 @@
 //! What is left to do for an answer about groups.
 //!
-//! Each side says for each pair whether it has its half, and for each number of the answer whether it knows it, has its share, and may
+//! Each side states for each pair whether it has its half, and for each number of the answer whether it knows it, has its share, and may
 //! have sent that share. Both derive the same plan:
 //!
 //! | situation | what happens |
@@ -51,16 +51,16 @@ impl Resume {
         let ours: Vec<Statement> = (0..all).map(|item| Statement::of(journal, item)).collect();
         let theirs = exchange_statements(channel, role, &ours)?;
         let both_have =
-            |&item: &usize| ours[item].says(Statement::HALF) && theirs[item].says(Statement::HALF);
+            |&item: &usize| ours[item].has(Statement::HALF) && theirs[item].has(Statement::HALF);
         let candidates = (0..all).filter(both_have).collect();
         let fitting = same_run(channel, role, journal, candidates)?;
         let answer = pairs..all;
         let of_answer = |statements: &[Statement], flag: u8| {
-            statements[answer.clone()].iter().all(|it| it.says(flag))
+            statements[answer.clone()].iter().all(|it| it.has(flag))
         };
         let was_sent = [&ours, &theirs]
             .iter()
-            .any(|it| it[answer.clone()].iter().any(|it| it.says(Statement::SENT)));
+            .any(|it| it[answer.clone()].iter().any(|it| it.has(Statement::SENT)));
         let (we_know, they_know) = (
             of_answer(&ours, Statement::ANSWERED),
             of_answer(&theirs, Statement::ANSWERED),
@@ -92,11 +92,11 @@ impl Resume {
         };
         if plan.answer == AnswerStep::Compute {
             let mut fitting = fitting.into_iter().peekable();
-            // The others have no halves: their values follow from the lengths.
+            // Other pairs have no halves: their values follow from the lengths.
             plan.compare = (0..pairs)
                 .filter(|pair| {
                     let fits = fitting.next_if_eq(pair).is_some();
-                    agreed.says_something(*pair) && !fits
+                    agreed.is_informative(*pair) && !fits
                 })
                 .collect();
         }

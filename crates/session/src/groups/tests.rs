@@ -14,7 +14,7 @@ use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
 use veilpath_protocol::{Engine, PairRule, Reveal, Role, Spec};
 
 impl super::GroupAgreement {
-    /// Exchanges the groups of this side's participants, as a modified side may do after the agreement.
+    /// Swaps the groups of this side's participants, as a modified side may do after the agreement.
     pub(crate) fn swap_groups(&mut self) {
         if let Some(groups) = &mut self.terms.own_groups {
             groups.reverse();
@@ -92,13 +92,13 @@ fn with_sessions<T: Send>(
     let run = |channel, role, identity: &Identity, peer, number| {
         let opened = Session::open(channel, role, identity, peer, &alphabet, timeouts);
         let folder = tempfile::tempdir().unwrap();
-        let ended = side(
+        let result = side(
             role,
             opened.unwrap().0,
             &StateDir::at(folder.path()),
             number,
         );
-        (ended, folder)
+        (result, folder)
     };
     std::thread::scope(|scope| {
         let host = scope.spawn(|| {

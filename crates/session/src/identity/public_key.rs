@@ -1,6 +1,6 @@
 //! An Ed25519 public key, and the forms of keys and fingerprints in messages and files.
 
-use super::{Fingerprint, hex, unhex};
+use super::{Fingerprint, from_hex, hex};
 use ring::signature::{ED25519, UnparsedPublicKey};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -13,23 +13,23 @@ const SPKI: [u8; 12] = [0x30, 42, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 3, 33, 0];
 pub(crate) struct PublicKey([u8; 32]);
 
 impl PublicKey {
-    /// From SubjectPublicKeyInfo.
+    /// Parses SubjectPublicKeyInfo.
     pub(crate) fn from_spki(bytes: &[u8]) -> Option<Self> {
         let key = bytes.strip_prefix(&SPKI)?;
         key.try_into().ok().map(Self)
     }
 
-    /// Its hash.
+    /// The fingerprint of the key.
     pub(crate) fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(&[&SPKI[..], &self.0].concat())
     }
 
-    /// Whether this is the signature of a message, in lower-case hexadecimal.
+    /// Verifies the signature of a message, given in lower-case hexadecimal.
     pub(crate) fn verifies(&self, message: &[u8], signature: &str) -> bool {
         let Some((first, second)) = signature.split_at_checked(64) else {
             return false;
         };
-        let (Some(first), Some(second)) = (unhex(first), unhex(second)) else {
+        let (Some(first), Some(second)) = (from_hex(first), from_hex(second)) else {
             return false;
         };
         let bytes = [first, second].concat();
@@ -47,7 +47,7 @@ impl Serialize for PublicKey {
 impl<'de> Deserialize<'de> for PublicKey {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        unhex(&text)
+        from_hex(&text)
             .map(Self)
             .ok_or_else(|| D::Error::custom("not a key"))
     }

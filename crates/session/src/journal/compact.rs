@@ -1,11 +1,11 @@
-//! Rewrites a journal that is much longer than what it says.
+//! Rewrites a journal that is much longer than its content requires.
 //!
 //! A pair that is started again leaves a record of the start, and one of its half if it gets that far. A peer that hangs up each time
-//! would make the file grow by that for every start that it has.
+//! would make the file grow with every start.
 
 use super::record::Record;
 use super::{HEADER, Journal, PairEntry, RECORD};
-use crate::state_dir::{self, NEW};
+use crate::state_dir::{self, NEW_EXTENSION};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
@@ -21,19 +21,21 @@ impl Journal {
             return;
         }
         match self.rewrite() {
-            // Whoever opened the old file before it was replaced cannot lock it while this journal is open.
+            // A process that opened the old file before it was replaced cannot lock it while this journal is open.
             Ok(file) => {
                 self.superseded = self.file.replace(file);
                 self.end = needed;
                 self.records = count as u64;
             }
-            Err(_) => drop(std::fs::remove_file(self.path.with_extension(NEW))),
+            Err(_) => drop(std::fs::remove_file(
+                self.path.with_extension(NEW_EXTENSION),
+            )),
         }
     }
 
-    /// Replaces the file atomically by a locked one with the same content.
+    /// Atomically replaces the file by a locked one with the same content.
     fn rewrite(&self) -> io::Result<File> {
-        let new = self.path.with_extension(NEW);
+        let new = self.path.with_extension(NEW_EXTENSION);
         let file = state_dir::private_file()
             .read(true)
             .create(true)
@@ -53,7 +55,7 @@ impl Journal {
         Ok(file)
     }
 
-    /// The fewest records that say what this journal knows. Starts before and after the half of a pair stay apart.
+    /// The fewest records with the same content. Starts before and after the half of a pair stay apart.
     fn fewest_records(&self) -> impl Iterator<Item = Record> + '_ {
         let engine = self.engine.map(Record::Engine);
         let groups = self.peer_groups.map(Record::Groups);

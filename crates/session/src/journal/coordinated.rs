@@ -26,7 +26,7 @@ impl Journal {
         self.end.saturating_sub(HEADER as u64)
     }
 
-    /// Some of these bytes from this place on, as they are stored.
+    /// The next stored bytes from this offset.
     pub(crate) fn stored_part(&self, place: u64, most: usize) -> Result<Vec<u8>, SessionError> {
         let failed = |error| SessionError::io(&self.path, error);
         let Some(mut file) = self.file.as_ref() else {
@@ -41,7 +41,7 @@ impl Journal {
         Ok(bytes)
     }
 
-    /// Takes over records that a coordinator has stored; whether they are records of this journal.
+    /// Restores records that a coordinator has stored. Returns whether they belong to this journal.
     pub(crate) fn restore(&mut self, bytes: &[u8]) -> bool {
         bytes.len().is_multiple_of(RECORD)
             && bytes.chunks(RECORD).all(|bytes| {
@@ -50,13 +50,13 @@ impl Journal {
             })
     }
 
-    /// From now on the coordinator stores the records.
-    pub(crate) fn keep_with(&mut self, coordinator: CoordinatorLink) {
+    /// Lets the coordinator store the records from now on.
+    pub(crate) fn set_coordinator(&mut self, coordinator: CoordinatorLink) {
         self.coordinator = Some(coordinator);
     }
 
-    /// Tells the coordinator, if there is one, that the other side was caught cheating. This takes a connection of its own, so it does
-    /// not matter whether the one that stores records is lost.
+    /// Tells the coordinator, if there is one, that the other side was caught cheating. This uses a new connection, so it works even if the
+    /// one that stores records is lost.
     pub(crate) fn report(&self, reason: BanReason) -> Result<(), SessionError> {
         match &self.coordinator {
             None => Ok(()),

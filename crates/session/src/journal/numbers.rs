@@ -11,7 +11,7 @@ fn start_of(digest: &[u8; 32]) -> [u64; 2] {
 }
 
 impl Journal {
-    /// Whether this is the digest of the peer's groups and commitment that is kept, if one is.
+    /// Whether this digest of the peer's groups and commitment matches the stored one, if there is one.
     pub(crate) fn check_groups(&self, digest: &[u8; 32]) -> Result<(), SessionError> {
         match self.peer_groups {
             Some(known) if known != start_of(digest) => Err(Misbehaviour::ChangedGroups.into()),

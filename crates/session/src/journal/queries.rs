@@ -1,4 +1,4 @@
-//! What a journal knows.
+//! Queries of a journal.
 
 use super::{Half, Journal, PairEntry};
 use crate::engine_decision::EngineDecision;
@@ -32,7 +32,7 @@ impl Journal {
         self.pairs.get(pair)?.half
     }
 
-    /// Whether a pair was started since its half was stored: a start has one half.
+    /// Whether a pair was started after its half was stored. Each start has one half.
     pub(crate) fn expects_half(&self, pair: usize) -> bool {
         let expects =
             |it: &PairEntry| it.starts > 0 && (it.half.is_none() || it.half_of_start < it.starts);
@@ -71,7 +71,7 @@ impl Journal {
         self.engine
     }
 
-    /// Whether the other side has everything of this journal's pairs, too.
+    /// Whether the other side also has everything about this journal's pairs.
     pub(crate) fn is_complete(&self) -> bool {
         self.complete
     }

@@ -4,16 +4,16 @@
 //! |---|---|---|---|---|
 //! | 1 | pair | score | similarity | a score without a similarity |
 //! | 2 | pair | score | similarity | a score |
-//! | 3 | first pair | pairs | – | these were started: whatever an engine lets a side see, it may have seen once more |
+//! | 3 | first pair | pairs | – | these were started: a side may have seen once more what the engine shows it |
 //! | 5 | pair | 0 or 1 | – | whether the score is within the threshold |
 //! | 6 | pair | half | run | this side's half of the output, from the computation with this tag |
 //! | 7 | first pair | pairs | – | this side's halves of these may have been sent |
 //! | 8 | pair | – | – | the output was not a possible result |
 //! | 9 | 1 or 2 | levels | – | decided on the engine garbled or shares, with seed trees of this many levels |
 //! | 10 | place after the pairs | number | – | a number of an answer about groups |
-//! | 12 | pair | place and count | number | one number of a score that has not two; the others are next to it |
-//! | 13 | 0 | – | – | the other side has everything, too |
-//! | 14 | first pair | pairs | times | these were started so many times |
+//! | 12 | pair | place and count | number | one number of a score with more or fewer than two; the others are adjacent |
+//! | 13 | 0 | – | – | the other side also has everything |
+//! | 14 | first pair | pairs | times | these were started this many times |
 //! | 11 | 0 | digest | digest | the first 16 bytes of the digest of the peer's groups and of its commitment to coins |
 
 use crate::engine_decision::EngineDecision;
@@ -53,7 +53,7 @@ pub(crate) enum Record {
     Groups([u64; 2]),
     /// Which of the proven engines computes, and how.
     Engine(EngineDecision),
-    /// The other side has everything, too.
+    /// The other side also has everything.
     Complete,
 }
 
@@ -74,14 +74,14 @@ impl AnswerPart {
     }
 }
 
-/// Puts the parts of answers together.
+/// Assembles answers from their parts.
 #[derive(Debug, Default)]
 pub(crate) struct AnswerParts {
     pair: usize,
     numbers: Vec<Option<f64>>,
 }
 
-/// What a part has added.
+/// The result of adding a part.
 pub(crate) enum AddedPart {
     /// More parts follow.
     Incomplete,

@@ -49,7 +49,7 @@ fn scores_are_read_back_exactly_and_starts_are_counted() {
 }
 
 #[test]
-fn halves_and_what_was_sent_are_read_back() {
+fn halves_and_sent_marks_are_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = open(folder.path(), ID, 5).unwrap();
     journal
@@ -137,14 +137,14 @@ fn journals_are_never_mixed_up_or_shared() {
     assert_eq!(other.answer(0), None);
 }
 
-fn asking(threshold: &str) -> Reveal {
+fn reveal_threshold(threshold: &str) -> Reveal {
     format!("threshold:{threshold}").parse().unwrap()
 }
 
 #[test]
 fn bits_are_read_back_and_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
-    let open = || Journal::open(folder.path(), ID, 3, asking("2")).unwrap();
+    let open = || Journal::open(folder.path(), ID, 3, reveal_threshold("2")).unwrap();
     let mut journal = open();
     journal.start_pairs(&[0, 1, 2]).unwrap();
     journal.store(0, Answer::Within(true)).unwrap();
@@ -202,7 +202,7 @@ fn a_record_of_the_wrong_kind_is_rejected_and_an_invalid_one_truncated() {
         let journal = Journal::open(folder.path(), ID, 2, reveal)?;
         Ok::<_, SessionError>(answered(&journal))
     };
-    let (score, bit) = (Reveal::Score, asking("2"));
+    let (score, bit) = (Reveal::Score, reveal_threshold("2"));
     assert_eq!(append(bit, 5, [1, 1, 0]).unwrap(), 1);
     assert_eq!(append(score, 1, [1, 1, 0]).unwrap(), 1);
     for (reveal, kind) in [(score, 5), (bit, 1), (bit, 2)] {
@@ -217,7 +217,7 @@ fn a_record_of_the_wrong_kind_is_rejected_and_an_invalid_one_truncated() {
     assert_eq!(append(bit, 4, [0, 1, 0]).unwrap(), 0, "no such kind");
 }
 
-/// Computed by another program, from the description of the format.
+/// The bytes were computed by another program, from the description of the format.
 #[test]
 fn records_have_the_documented_form() {
     let known = [
@@ -236,7 +236,7 @@ fn records_have_the_documented_form() {
     }
 }
 
-/// What a session that has ended meanwhile sent is not in the records of one that was opened before it.
+/// A session that was opened earlier does not know what another session has sent since.
 #[test]
 fn a_journal_is_created_when_something_is_stored_and_only_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -251,7 +251,7 @@ fn a_journal_is_created_when_something_is_stored_and_only_once() {
     assert!(open().is_sent(1));
 }
 
-/// Everything that a journal knows of each pair.
+/// The complete state of each pair in a journal.
 fn content(journal: &Journal) -> Vec<String> {
     let pairs = journal.pairs.iter();
     let whole = format!("{:?} {:?}", journal.engine, journal.peer_groups);
@@ -302,7 +302,7 @@ fn a_journal_does_not_grow_with_starts() {
     assert_eq!(journal.record_count(), records as u64);
     assert!(Journal::ends_complete(folder.path(), &ID));
     assert_eq!(only_file(folder.path()), path);
-    // It is as locked as it was, and goes on.
+    // It is still locked, and usable.
     let error = open(folder.path(), ID, 40).unwrap_err();
     assert!(error.to_string().contains("another veilpath"), "{error}");
     journal.store(6, reading(3.0)).unwrap();
@@ -317,7 +317,7 @@ fn a_journal_does_not_grow_with_starts() {
 /// A session that opened the file before another one rewrote it must not write to the old one.
 #[cfg(unix)]
 #[test]
-fn a_file_that_was_rewritten_meanwhile_is_not_used() {
+fn a_replaced_file_is_detected() {
     let folder = tempfile::tempdir().unwrap();
     drop(open(folder.path(), ID, 1).unwrap());
     let path = only_file(folder.path());

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use veilpath_metrics::{Cohort, Entry};
 use veilpath_protocol::Tile;
 
-/// What this side's scanpaths are part of, over all sessions with a peer.
+/// The comparisons and agreements of this side's scanpaths, over all sessions with a peer.
 #[derive(Clone, Debug)]
 pub(crate) struct Totals {
     /// The most agreements of one scanpath.
@@ -18,7 +18,7 @@ pub(crate) struct Totals {
     /// What the limit of one scanpath counts: the largest number before these comparisons and with them.
     pub(crate) before: u64,
     pub(crate) after: u64,
-    /// The limit that is exceeded, where one is.
+    /// The limit that is exceeded, if one is.
     pub(crate) exceeded: Option<ExceededLimit>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct Account {
     /// The name of each scanpath of the cohort in the ledger.
     names: Vec<String>,
     counts: BTreeMap<String, u64>,
-    /// Whether the file has less than `counts`.
+    /// Whether the file is behind `counts`.
     behind: bool,
 }
 
@@ -111,20 +111,18 @@ impl Account {
         Ok((account, lost))
     }
 
-    /// What this side's scanpaths are part of with these comparisons, in addition to those so far. Counts nothing: asking is
-    /// free.
+    /// The totals with these comparisons in addition to those so far. Charges nothing.
     pub(crate) fn assess(&self, more: &[u64]) -> Result<Totals, SessionError> {
         let counts = self.with(more);
         self.file.inspect(|ledger| self.totals(ledger, &counts))
     }
 
-    /// The same, if the limit allows these comparisons.
+    /// The totals with these comparisons, if the limit allows them.
     pub(crate) fn check(&self, more: &[u64]) -> Result<Totals, SessionError> {
         within_limit(self.assess(more)?)
     }
 
-    /// What this side's scanpaths are part of with all comparisons of a plan that has tiles: those of the other tiles are counted, or
-    /// will be. Counts nothing.
+    /// The totals with all comparisons of a plan that has tiles: those of the other tiles are counted, or will be. Charges nothing.
     pub(crate) fn assess_plan(&self, all: &[u64]) -> Result<Totals, SessionError> {
         let mut counts = self.counts.clone();
         self.file.inspect(|ledger| {
@@ -141,7 +139,7 @@ impl Account {
         })
     }
 
-    /// The same, if the limit allows all of them.
+    /// The totals with all comparisons of the plan, if the limit allows them.
     pub(crate) fn check_plan(&self, all: &[u64]) -> Result<Totals, SessionError> {
         within_limit(self.assess_plan(all)?)
     }
@@ -164,8 +162,8 @@ impl Account {
         self.charge_for(more, || Ok(()))
     }
 
-    /// The same, and records what they are counted for, before they are: what the limit does not allow leaves no record that it
-    /// was revealed. Nothing is counted for a peer that another session has banned meanwhile.
+    /// Like [`Account::charge`], but calls `record` once the limit allows the comparisons and before they are counted, so that a
+    /// refused charge leaves no record. Nothing is counted for a peer that another session has banned in the meantime.
     pub(crate) fn charge_for(
         &mut self,
         more: &[u64],
@@ -173,7 +171,7 @@ impl Account {
     ) -> Result<(), SessionError> {
         let counts = match self.behind || self.counts_together() {
             true => self.with(more),
-            // The limits of the others are not affected.
+            // The limits of other scanpaths are not affected.
             false => self.changed(more),
         };
         self.file.count(|ledger| {
@@ -187,7 +185,7 @@ impl Account {
         Ok(())
     }
 
-    /// Counts what the journal knows and a crash kept from being counted.
+    /// Counts what the journal contains but a crash left uncounted.
     pub(crate) fn catch_up(&mut self) -> Result<(), SessionError> {
         match self.behind {
             true => self.charge(&[]),
@@ -223,7 +221,7 @@ impl Account {
         }
     }
 
-    /// Whether comparisons of other scanpaths count, too.
+    /// Whether comparisons of other scanpaths also count.
     pub(crate) fn counts_together(&self) -> bool {
         self.about_any && self.chosen_limits.is_none()
     }
@@ -231,7 +229,7 @@ impl Account {
     /// The limit of a scanpath.
     fn limit(&self, name: &str, earlier: &BTreeMap<String, u64>) -> (u64, LimitOrigin) {
         match &self.chosen_limits {
-            Some(chosen) => (of(chosen, name), LimitOrigin::Chosen),
+            Some(chosen) => (limit_of(chosen, name), LimitOrigin::Chosen),
             None => match (self.default_limit(name, earlier), self.policy) {
                 ((limit, _), Some(most)) if most < limit => (most, LimitOrigin::Policy),
                 (default, _) => default,
@@ -242,7 +240,10 @@ impl Account {
     /// The default limit of a scanpath. It counts all answers as if each said as much as one of this plan. Where an earlier plan
     /// had answers that say more, its smaller limit holds: otherwise plans in a suitable order would add up to a scanpath.
     fn default_limit(&self, name: &str, earlier: &BTreeMap<String, u64>) -> (u64, LimitOrigin) {
-        let (ours, earlier) = (of(&self.default_limits, name), of(earlier, name));
+        let (ours, earlier) = (
+            limit_of(&self.default_limits, name),
+            limit_of(earlier, name),
+        );
         match earlier < ours {
             true => (earlier, LimitOrigin::EarlierPlan),
             false => (ours, LimitOrigin::Plan),
@@ -259,12 +260,12 @@ impl Account {
         counts
     }
 
-    /// The same of the scanpaths that have more.
+    /// The comparisons so far, and these, of the scanpaths that get more.
     fn changed(&self, more: &[u64]) -> BTreeMap<String, u64> {
         let mut sums = self.sums(more);
         sums.retain(|_, more| *more > 0);
         for (name, count) in &mut sums {
-            *count = count.saturating_add(of_or_zero(&self.counts, name));
+            *count = count.saturating_add(count_of(&self.counts, name));
         }
         sums
     }
@@ -279,7 +280,7 @@ impl Account {
         sums
     }
 
-    /// What the ledger is to remember of these counts.
+    /// The entry of the ledger for these counts.
     fn entry(&self, ledger: &Ledger, counts: &BTreeMap<String, u64>) -> Counted {
         let mut entry = Counted {
             agreement: self.agreement.clone(),
@@ -404,11 +405,11 @@ fn within_limit(mut totals: Totals) -> Result<Totals, SessionError> {
     }
 }
 
-fn of(limits: &BTreeMap<String, u64>, name: &str) -> u64 {
+fn limit_of(limits: &BTreeMap<String, u64>, name: &str) -> u64 {
     limits.get(name).copied().unwrap_or(u64::MAX)
 }
 
-fn of_or_zero(counts: &BTreeMap<String, u64>, name: &str) -> u64 {
+fn count_of(counts: &BTreeMap<String, u64>, name: &str) -> u64 {
     counts.get(name).copied().unwrap_or(0)
 }
 

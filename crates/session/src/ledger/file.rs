@@ -8,7 +8,7 @@
 //! what the log of the old one said, and that log, which has another stamp, is ignored from then on. A line that a crash has cut off was not
 //! synced, so nothing was revealed for it; it is overwritten.
 //!
-//! **Several processes.** Whoever changes a ledger holds the lock of its guard. All clones of a file share what was read: only the stamp and
+//! **Several processes.** A process that changes a ledger holds the lock of its guard file. All clones of a file share what was read: only the stamp and
 //! what others have appended since is read again.
 
 use super::Ledger;
@@ -32,10 +32,10 @@ const MIN_LOG: u64 = 1 << 20;
 /// The bytes at the start of a snapshot that have its stamp.
 const START: u64 = 128;
 
-/// How often a ledger that others replace meanwhile is read again.
+/// How often a read is retried when other processes replace the ledger.
 const MAX_READS: usize = 100;
 
-/// The ledger of one peer, on disk or, where nothing is stored, nowhere.
+/// The ledger of one peer; without a path, nothing is stored.
 #[derive(Clone, Debug)]
 pub(crate) struct LedgerFile {
     path: Option<PathBuf>,
@@ -88,7 +88,7 @@ impl LedgerFile {
         self.inspect(Clone::clone)
     }
 
-    /// Looks something up.
+    /// Reads something from the ledger.
     pub(crate) fn inspect<T>(&self, look: impl FnOnce(&Ledger) -> T) -> Result<T, SessionError> {
         match &self.path {
             None => Ok(look(&Ledger::default())),
@@ -107,7 +107,7 @@ impl LedgerFile {
         let _guard = locked_file::guard(path)?;
         let mut known = self.known();
         refresh(&mut known, path)?;
-        // What fails halfway is forgotten, and read again.
+        // After a failure the cached state is dropped and read again.
         let mut ledger = known.take().map(|it| it.ledger).unwrap_or_default();
         change(&mut ledger)?;
         *known = Some(replace(path, ledger)?);
@@ -133,11 +133,11 @@ impl LedgerFile {
                     return Ok(());
                 }
                 current.log_end = append(path, &stamp, current.log_end, &counted)?;
-                current.ledger.enter(counted);
+                current.ledger.apply(counted);
             }
             _ => {
                 let mut ledger = known.take().map(|it| it.ledger).unwrap_or_default();
-                ledger.enter(counted);
+                ledger.apply(counted);
                 *known = Some(replace(path, ledger)?);
             }
         }
@@ -150,7 +150,7 @@ impl LedgerFile {
 }
 
 impl Ledger {
-    fn enter(&mut self, counted: Counted) {
+    fn apply(&mut self, counted: Counted) {
         let Counted {
             agreement,
             about_any,
@@ -240,7 +240,7 @@ fn read_log(path: &Path, known: &mut Known) -> Result<bool, SessionError> {
         return Ok(known.log_end == 0);
     }
     let mut end = known.log_end.max(first.len() as u64);
-    // A line that could not be synced was taken back, and another one may be there now.
+    // A line that could not be synced was removed, and another one may have replaced it.
     let mut before = [0];
     file.seek(SeekFrom::Start(end - 1)).map_err(failed)?;
     if file.read(&mut before).map_err(failed)? == 0 || before != *b"\n" {
@@ -251,7 +251,7 @@ fn read_log(path: &Path, known: &mut Known) -> Result<bool, SessionError> {
     let mut lines = text.split_inclusive(|&byte| byte == b'\n').peekable();
     while let Some(line) = lines.next() {
         match serde_json::from_slice(line) {
-            Ok(counted) if line.ends_with(b"\n") => known.ledger.enter(counted),
+            Ok(counted) if line.ends_with(b"\n") => known.ledger.apply(counted),
             // Only the last line can be one that was not synced.
             _ if lines.peek().is_some() => return Err(corrupted(&path)),
             _ => break,
@@ -275,7 +275,7 @@ fn append(path: &Path, stamp: &str, end: u64, counted: &Counted) -> Result<u64, 
         return Ok(text.len() as u64);
     }
     let mut file = state_dir::open_private(OpenOptions::new().write(true), &path)?;
-    // A part of a line may be left of a process that was killed.
+    // A killed process may have left a partial line.
     file.set_len(end).map_err(failed)?;
     file.seek(SeekFrom::Start(end)).map_err(failed)?;
     let written = file.write_all(&line).and_then(|()| file.sync_data());

@@ -126,7 +126,7 @@ fn agreements_add_up_to_the_limit() {
     assert!(side.ask(peer, 4, &[0, 0], &[1, 0], Some(5)).is_err());
     // Nothing new: what was revealed may be sent again.
     side.ask(peer, 1, &[3, 4], &[0, 0], Some(5)).unwrap();
-    // All of it in one file.
+    // Everything is in one file.
     side.file(peer).update(|_| Ok(())).unwrap();
     let path = side.folder.path().join(format!("{}.json", peer.plain()));
     let text = std::fs::read_to_string(&path).unwrap();
@@ -178,7 +178,7 @@ fn bans_and_numbers_are_kept() {
 
 /// Plans whose answers say less have larger defaults. A peer that proposes them last gets no more than under the first one.
 #[test]
-fn the_smallest_default_of_all_plans_holds() {
+fn the_smallest_default_limit_of_all_plans_applies() {
     let side = Side::new();
     let peer = Identity::ephemeral().unwrap().fingerprint();
     let limits = |default: u64, chosen: Option<u64>| Limits {
@@ -280,7 +280,7 @@ fn comparisons_can_count_for_all_scanpaths() {
 
 /// Another session may use up the limit, or ban the peer, after the plan was checked.
 #[test]
-fn what_is_not_counted_is_not_recorded() {
+fn a_refused_charge_is_not_recorded() {
     let side = Side::new();
     let peer = fingerprint();
     let (mut late, _) = side.account(peer, 1, Some(3), &[0, 0]);
@@ -307,16 +307,16 @@ fn what_is_not_counted_is_not_recorded() {
     assert!(!recorded.get());
 }
 
-/// A line that could not be synced is taken back. Who has read it must not go on from where it ended.
+/// A line that could not be synced is removed. A process that has read it must not continue from its end.
 #[test]
-fn a_line_that_was_taken_back_is_forgotten() {
+fn a_rolled_back_line_is_forgotten() {
     let side = Side::new();
     let peer = fingerprint();
     let charge = |agreement, more: &[u64]| {
         let (mut account, _) = side.account(peer, agreement, None, &[0, 0]);
         account.charge(more).unwrap();
     };
-    // The first one makes the file, and the second its log.
+    // The first charge creates the file, the second its log.
     charge(1, &[1, 1]);
     charge(2, &[1, 1]);
     let files = std::fs::read_dir(side.folder.path()).unwrap();

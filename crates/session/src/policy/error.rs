@@ -32,13 +32,13 @@ pub enum PolicyProblem {
     /// It is not TOML.
     #[error("{0}")]
     Syntax(String),
-    /// A key that policies do not have.
+    /// An unknown key.
     #[error("this key is unknown; the keys are {}", known.join(", "))]
     UnknownKey {
-        /// The keys that there are.
+        /// The valid keys.
         known: &'static [&'static str],
     },
-    /// A key that every policy has.
+    /// A required key is missing.
     #[error("this key is missing")]
     MissingKey,
     /// A value of another type.
@@ -52,7 +52,7 @@ pub enum PolicyProblem {
     UnknownName {
         /// The name.
         value: String,
-        /// The names that there are.
+        /// The valid names.
         known: Vec<&'static str>,
     },
     /// A number that is too small or too large.
@@ -100,7 +100,7 @@ pub struct Forbidden {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PolicyRule {
-    /// It no longer holds.
+    /// The policy has expired.
     #[error("it expired on {expires}")]
     Expired {
         /// The last day.

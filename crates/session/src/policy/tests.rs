@@ -39,7 +39,7 @@ fn the_example_is_a_policy() {
 }
 
 #[test]
-fn kinds_of_answers_have_the_names_of_plans() {
+fn answer_kind_names_match_those_of_plans() {
     for (text, kind) in [
         ("score", AnswerKind::Score),
         ("threshold:1.5", AnswerKind::Threshold),

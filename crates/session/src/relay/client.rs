@@ -18,12 +18,12 @@ use veilpath_protocol::Role;
 const SILENCE: Duration = Duration::from_secs(60);
 
 /// How long a relay has to answer a greeting.
-const ENTRY_TIMEOUT: Duration = Duration::from_secs(10);
+const FIRST_REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The pause before a host tries again to reach a relay.
 const RETURN_DELAY: Duration = Duration::from_secs(1);
 
-/// Enough for a loop that waits.
+/// The stack of a waiting thread.
 const WAITER_STACK: usize = 256 << 10;
 
 /// A connection to a relay that has answered the greeting.
@@ -42,28 +42,28 @@ impl RelayConnection {
         deadline: Instant,
     ) -> Result<Self, SessionError> {
         let socket = connect_tcp(address, deadline)?;
-        let mut entered = Self {
+        let mut connection = Self {
             socket,
             address: address.to_string(),
             is_gateway,
         };
-        let failed = |_: io::Error| entered.problem(RelayProblem::Closed);
-        entered.socket.set_nodelay(true).map_err(failed)?;
+        let failed = |_: io::Error| connection.problem(RelayProblem::Closed);
+        connection.socket.set_nodelay(true).map_err(failed)?;
         let poll = Some(POLL_INTERVAL);
-        entered.socket.set_read_timeout(poll).map_err(failed)?;
-        entered.socket.set_write_timeout(poll).map_err(failed)?;
-        let sent = (&entered.socket).write_all(greeting);
+        connection.socket.set_read_timeout(poll).map_err(failed)?;
+        connection.socket.set_write_timeout(poll).map_err(failed)?;
+        let sent = (&connection.socket).write_all(greeting);
         sent.map_err(failed)?;
-        let answered = deadline.min(Instant::now() + ENTRY_TIMEOUT);
-        match entered.next_reply(&|| Instant::now() < answered)? {
-            None => Err(entered.problem(RelayProblem::Silent)),
-            // A relay asks before it connects.
-            Some(Reply::Ping) => Ok(entered),
-            Some(_) => Err(entered.problem(RelayProblem::NotARelay)),
+        let answered = deadline.min(Instant::now() + FIRST_REPLY_TIMEOUT);
+        match connection.next_reply(&|| Instant::now() < answered)? {
+            None => Err(connection.problem(RelayProblem::Silent)),
+            // A relay pings each side before it connects two.
+            Some(Reply::Ping) => Ok(connection),
+            Some(_) => Err(connection.problem(RelayProblem::NotARelay)),
         }
     }
 
-    /// Waits for the other side as long as `may_wait` says.
+    /// Waits for the other side while `may_wait` returns true.
     fn wait(mut self, may_wait: &dyn Fn() -> bool) -> Result<Option<TcpStream>, SessionError> {
         loop {
             match self.next_reply(may_wait)? {
@@ -113,8 +113,8 @@ impl RelayConnection {
     }
 }
 
-/// Meets the host at a relay, and tries again until the connect timeout has passed or `is_stopped` says so: anybody who knows both fingerprints can wait
-/// in its place, and fails in the handshake.
+/// Meets the host at a relay, and tries again until the connect timeout has passed or `is_stopped` returns true: anybody who knows both
+/// fingerprints can wait in its place, and fails in the handshake.
 pub fn join_at_relay(
     is_stopped: &dyn Fn() -> bool,
     address: &str,
@@ -127,18 +127,24 @@ pub fn join_at_relay(
         token: Token::new(&peer, &identity.fingerprint()),
         sender: None,
     };
-    let shake = |socket| join_on(socket, identity, peer, timeouts);
+    let handshake = |socket| join_on(socket, identity, peer, timeouts);
     let greeting = || Ok(greeting.encode().to_vec());
-    meet(is_stopped, (address, false), &greeting, timeouts, &shake)
+    meet(
+        is_stopped,
+        (address, false),
+        &greeting,
+        timeouts,
+        &handshake,
+    )
 }
 
-/// Meets the other side at a relay or, if that is true, at a gateway, and shakes hands. Each attempt has a greeting of its own.
+/// Meets the other side at a relay or, with `is_gateway`, at a gateway, and runs the handshake. Each attempt has a new greeting.
 pub(crate) fn meet(
     is_stopped: &dyn Fn() -> bool,
     (address, is_gateway): (&str, bool),
     greeting: &dyn Fn() -> Result<Vec<u8>, SessionError>,
     timeouts: &Timeouts,
-    shake: &dyn Fn(TcpStream) -> Result<SecureChannel, SessionError>,
+    handshake: &dyn Fn(TcpStream) -> Result<SecureChannel, SessionError>,
 ) -> Result<SecureChannel, SessionError> {
     let deadline = deadline(timeouts.connect);
     let may_wait = || Instant::now() < deadline && !is_stopped();
@@ -147,15 +153,15 @@ pub(crate) fn meet(
             return Err(NetworkError::Stopped.into());
         }
         let met = RelayConnection::new(address, is_gateway, &greeting()?, deadline)
-            .and_then(|entered| entered.wait(&may_wait));
+            .and_then(|connection| connection.wait(&may_wait));
         let (error, pause) = match met {
             Ok(None) if is_stopped() => return Err(NetworkError::Stopped.into()),
             Ok(None) => return Err(NetworkError::NoPeer(timeouts.connect).into()),
-            Ok(Some(socket)) => match shake(socket) {
+            Ok(Some(socket)) => match handshake(socket) {
                 Ok(channel) => return Ok(channel),
                 Err(error) => (error, RETRY_DELAY),
             },
-            Err(error) if is_lasting(&error) => return Err(error),
+            Err(error) if is_permanent(&error) => return Err(error),
             Err(error) => (error, CONNECT_RETRY_DELAY),
         };
         if Instant::now() + pause >= deadline {
@@ -166,7 +172,7 @@ pub(crate) fn meet(
 }
 
 /// Whether another attempt cannot succeed.
-fn is_lasting(error: &SessionError) -> bool {
+fn is_permanent(error: &SessionError) -> bool {
     match error {
         SessionError::Usage(_) => true,
         SessionError::Network(
@@ -206,15 +212,17 @@ impl RelayWaiters {
         };
         let mut greetings = greetings.peekable();
         let first = *greetings.peek().ok_or_else(invalid)?;
-        let mut entered = Some(Self::enter_first(address, &first, timeouts)?);
-        let relay = entered.as_ref().map(|entered| entered.socket.peer_addr());
+        let mut connection = Some(Self::connect_first(address, &first, timeouts)?);
+        let relay = connection
+            .as_ref()
+            .map(|connection| connection.socket.peer_addr());
         let relay = relay.and_then(Result::ok).ok_or_else(invalid)?;
         let (queue, sockets) = sync_channel(1);
         let stopped = Arc::new(AtomicBool::new(false));
         for greeting in greetings {
             let (address, queue) = (address.to_string(), queue.clone());
-            let (stopped, entered) = (Arc::clone(&stopped), entered.take());
-            let wait = move || keep_waiting(&address, &greeting, entered, &queue, &stopped);
+            let (stopped, connection) = (Arc::clone(&stopped), connection.take());
+            let wait = move || keep_waiting(&address, &greeting, connection, &queue, &stopped);
             let thread = std::thread::Builder::new().stack_size(WAITER_STACK);
             thread.spawn(wait).map_err(NetworkError::Connection)?;
         }
@@ -225,20 +233,20 @@ impl RelayWaiters {
         })
     }
 
-    fn enter_first(
+    fn connect_first(
         address: &str,
         greeting: &Greeting,
         timeouts: &Timeouts,
     ) -> Result<RelayConnection, SessionError> {
-        let deadline = deadline(timeouts.connect.min(ENTRY_TIMEOUT));
+        let deadline = deadline(timeouts.connect.min(FIRST_REPLY_TIMEOUT));
         loop {
             match RelayConnection::new(address, false, &greeting.encode(), deadline) {
-                Err(error) if is_lasting(&error) => return Err(error),
+                Err(error) if is_permanent(&error) => return Err(error),
                 Err(error) if Instant::now() + CONNECT_RETRY_DELAY >= deadline => {
                     return Err(error);
                 }
                 Err(_) => std::thread::sleep(CONNECT_RETRY_DELAY),
-                entered => return entered,
+                connection => return connection,
             }
         }
     }
@@ -266,24 +274,24 @@ impl Drop for RelayWaiters {
     }
 }
 
-/// Waits for one peer, again and again.
+/// Waits for one peer repeatedly.
 fn keep_waiting(
     address: &str,
     greeting: &Greeting,
-    mut entered: Option<RelayConnection>,
+    mut connection: Option<RelayConnection>,
     queue: &SyncSender<TcpStream>,
     stopped: &AtomicBool,
 ) {
     let may_wait = || !stopped.load(Ordering::Relaxed);
     while may_wait() {
-        let met = match entered.take() {
-            Some(entered) => Ok(entered),
+        let met = match connection.take() {
+            Some(connection) => Ok(connection),
             None => {
-                let deadline = Instant::now() + ENTRY_TIMEOUT;
+                let deadline = Instant::now() + FIRST_REPLY_TIMEOUT;
                 RelayConnection::new(address, false, &greeting.encode(), deadline)
             }
         };
-        match met.and_then(|entered| entered.wait(&may_wait)) {
+        match met.and_then(|connection| connection.wait(&may_wait)) {
             Ok(Some(socket)) => {
                 if queue.send(socket).is_err() {
                     return;

@@ -13,15 +13,15 @@ const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// Bytes that are copied at a time.
 const BUFFER: usize = 256 << 10;
 
-/// Enough for a loop with its buffer on the heap.
+/// The stack of a copying thread, whose buffer is on the heap.
 const STACK: usize = 128 << 10;
 
 /// How long a connection may last.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CopyLimits {
-    /// Without a byte in either direction.
+    /// The longest time without a byte in either direction.
     pub(crate) idle: Duration,
-    /// Altogether.
+    /// The longest total time.
     pub(crate) total: Duration,
 }
 
@@ -72,7 +72,7 @@ impl ClientPair {
                 let [one, other] = &*sockets;
                 let (from, to) = if is_back { (other, one) } else { (one, other) };
                 if state.copy(from, to).is_err() {
-                    // The other direction ends, too.
+                    // This also ends the other direction.
                     state.stopped.store(true, Ordering::Relaxed);
                     let _ = from.shutdown(Shutdown::Both);
                     let _ = to.shutdown(Shutdown::Both);
@@ -140,7 +140,7 @@ impl State {
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// Whether this may go on.
+    /// Whether the limits allow the connection to continue.
     fn check(&self) -> io::Result<()> {
         let idle = self.now().saturating_sub(self.last.load(Ordering::Relaxed));
         let over = u128::from(idle) > self.limits.idle.as_millis()

@@ -10,7 +10,7 @@
 //!
 //! The relay has no key and authenticates nobody. It sees when two sides meet, their addresses, and how many bytes they
 //! exchange. The token is a hash of both fingerprints: someone who knows both can recognise it, and can wait with it. All that
-//! this achieves is a TLS handshake that fails; then both sides meet again, clients of addresses with the fewest clients first. TLS 1.3
+//! this achieves is a failed TLS handshake; then both sides meet again, clients of addresses with the fewest clients first. TLS 1.3
 //! encrypts the keys of both sides.
 //!
 //! Everything is bounded ([`RelayOptions`], `rendezvous.rs`): connections that have not sent their greeting, those that wait,
@@ -42,15 +42,15 @@ const MAGIC: [u8; 8] = *b"VPRELAY\x01";
 /// Bytes of a greeting.
 pub(crate) const GREETING: usize = MAGIC.len() + 1 + 32;
 
-/// What a client sends when it is asked whether it is still there.
+/// A client's answer to a ping.
 pub(crate) const PONG: u8 = 1;
 
-/// What the relay says, one byte each.
+/// A reply of the relay, one byte each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
-    /// Are you there?
+    /// A keep-alive that the client must answer.
     Ping,
-    /// The next byte is for or from the other side.
+    /// From now on bytes go to and come from the other side.
     Start,
     /// There are too many connections.
     Full,
@@ -108,15 +108,15 @@ impl Token {
 pub(crate) struct Greeting {
     pub(crate) role: Role,
     pub(crate) token: Token,
-    /// Who sends it, where greetings prove that.
+    /// The sender, if greetings prove it.
     pub(crate) sender: Option<Sender>,
 }
 
-/// Who has proven to be the sender of a greeting.
+/// The proven sender of a greeting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sender {
     pub(crate) key: Fingerprint,
-    /// The places that it has: one for each tile that it may compute, and some more.
+    /// The number of its places: one for each tile that it may compute, and some more.
     pub(crate) places: usize,
 }
 
@@ -127,12 +127,12 @@ pub(crate) enum BadGreeting {
     Unknown,
     /// It is another version of this one.
     OtherVersion,
-    /// It comes from somebody who is not served.
+    /// The sender is not served.
     Refused,
 }
 
-/// What clients greet with.
-pub(crate) trait GreetingForm: Send + std::fmt::Debug {
+/// The format of greetings.
+pub(crate) trait GreetingFormat: Send + std::fmt::Debug {
     /// The greeting in these bytes, once there are enough of them; they get no longer after that.
     fn read(&mut self, bytes: &[u8]) -> Option<Result<Greeting, BadGreeting>>;
 
@@ -144,9 +144,9 @@ pub(crate) trait GreetingForm: Send + std::fmt::Debug {
 
 /// The greeting of a relay.
 #[derive(Debug)]
-struct PlainGreeting;
+struct RelayGreeting;
 
-impl GreetingForm for PlainGreeting {
+impl GreetingFormat for RelayGreeting {
     fn read(&mut self, bytes: &[u8]) -> Option<Result<Greeting, BadGreeting>> {
         bytes.try_into().ok().map(Greeting::decode)
     }

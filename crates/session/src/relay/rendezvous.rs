@@ -8,11 +8,11 @@
 //!
 //! One client too many evicts the oldest one in its state of the address that has the most. Clients with the same token are
 //! connected in the order in which they came, but first those of addresses that have the fewest of them: a client that
-//! waits many times with another's token cannot keep the two sides apart. A connection may last long, so where anybody may
+//! waits many times with a copied token cannot keep the two sides apart. A connection may last long, so where anybody may
 //! meet, one address takes part in at most half of them. Where greetings prove who sends them, the same holds for a sender,
 //! which has a limited number of places, and waits once with each token.
 
-use super::{BadGreeting, Greeting, GreetingForm, PONG, Reply, Sender, Token};
+use super::{BadGreeting, Greeting, GreetingFormat, PONG, Reply, Sender, Token};
 use crate::throttle::Origin;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -24,14 +24,14 @@ const GREETING_TIMEOUT: Duration = Duration::from_secs(5);
 /// Clients that have not sent their greeting.
 pub(crate) const MAX_GREETINGS: usize = 64;
 
-/// How often a waiting client is asked whether it is still there. Firewalls forget connections that are idle for longer.
+/// How often a waiting client is pinged. Firewalls drop connections that are idle for longer.
 const PING_INTERVAL: Duration = Duration::from_secs(15);
 
-/// How long a client has for its answer.
+/// How long a client has to answer a ping.
 const PONG_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A client that answered this long ago need not be asked again before it is connected.
-const FRESH: Duration = Duration::from_millis(500);
+/// A client whose last answer is older than this is pinged again before it is connected.
+const MAX_PONG_AGE: Duration = Duration::from_millis(500);
 
 /// The limits of a relay.
 #[derive(Clone, Debug)]
@@ -76,9 +76,9 @@ enum ClientState {
 #[derive(Debug)]
 struct WaitingClient {
     greeting: Greeting,
-    /// When it was asked whether it is there, if it has not answered.
+    /// When it was pinged, if it has not answered.
     pinged: Option<Instant>,
-    heard: Instant,
+    last_active: Instant,
     partner: Option<u64>,
 }
 
@@ -93,7 +93,7 @@ struct Party {
 #[derive(Debug)]
 pub(crate) struct Rendezvous {
     limits: RendezvousLimits,
-    form: Box<dyn GreetingForm>,
+    format: Box<dyn GreetingFormat>,
     clients: BTreeMap<u64, Client>,
     next_id: u64,
     /// The clients that are connected, by the number of the one that hosts.
@@ -102,17 +102,17 @@ pub(crate) struct Rendezvous {
 }
 
 impl Rendezvous {
-    /// For clients of a relay.
+    /// A rendezvous for clients of a relay.
     #[cfg(any(test, feature = "fuzzing"))]
     pub(crate) fn new(limits: RendezvousLimits) -> Self {
-        Self::with_form(limits, Box::new(super::PlainGreeting))
+        Self::with_format(limits, Box::new(super::RelayGreeting))
     }
 
-    /// For clients with greetings of this form.
-    pub(crate) fn with_form(limits: RendezvousLimits, form: Box<dyn GreetingForm>) -> Self {
+    /// A rendezvous for clients with greetings in this format.
+    pub(crate) fn with_format(limits: RendezvousLimits, format: Box<dyn GreetingFormat>) -> Self {
         Self {
             limits,
-            form,
+            format,
             clients: BTreeMap::new(),
             next_id: 0,
             connected: BTreeMap::new(),
@@ -120,8 +120,8 @@ impl Rendezvous {
         }
     }
 
-    /// A client has connected; returns its number.
-    pub(crate) fn arrive(&mut self, from: Origin, now: Instant) -> u64 {
+    /// Adds a client that has connected; returns its number.
+    pub(crate) fn add_client(&mut self, from: Origin, now: Instant) -> u64 {
         self.make_room(false, MAX_GREETINGS, now);
         let id = self.next_id;
         self.next_id += 1;
@@ -131,7 +131,7 @@ impl Rendezvous {
         id
     }
 
-    /// A client has sent this. A client that sends anything else than its greeting and answers is closed.
+    /// Handles bytes from a client. A client that sends anything but its greeting and answers to pings is closed.
     pub(crate) fn receive(&mut self, id: u64, bytes: &[u8], now: Instant) {
         for &byte in bytes {
             let Some(client) = self.clients.get_mut(&id) else {
@@ -140,7 +140,7 @@ impl Rendezvous {
             match &mut client.state {
                 ClientState::Greeting(bytes) => {
                     bytes.push(byte);
-                    if let Some(greeting) = self.form.read(bytes) {
+                    if let Some(greeting) = self.format.read(bytes) {
                         self.greeted(id, greeting, now);
                     }
                 }
@@ -150,7 +150,7 @@ impl Rendezvous {
                         return;
                     }
                     waiting.pinged = None;
-                    waiting.heard = now;
+                    waiting.last_active = now;
                     match waiting.partner {
                         Some(partner) => self.connect_if_ready(id, partner),
                         None => self.find_partner(id, now),
@@ -160,17 +160,17 @@ impl Rendezvous {
         }
     }
 
-    /// A client has closed its connection, or it has failed.
-    pub(crate) fn gone(&mut self, id: u64, now: Instant) {
+    /// Handles a client whose connection was closed or failed.
+    pub(crate) fn client_closed(&mut self, id: u64, now: Instant) {
         self.remove(id, now);
     }
 
-    /// The connection with this client as host has ended.
-    pub(crate) fn ended(&mut self, host: u64) {
+    /// Handles the end of the connected pair with this host.
+    pub(crate) fn pair_closed(&mut self, host: u64) {
         self.connected.remove(&host);
     }
 
-    /// Time has passed.
+    /// Handles timeouts and pings.
     pub(crate) fn tick(&mut self, now: Instant) {
         let (mut late, mut to_ping) = (Vec::new(), Vec::new());
         for (&id, client) in &self.clients {
@@ -179,7 +179,7 @@ impl Rendezvous {
                 ClientState::Greeting(..) => {}
                 ClientState::Waiting(waiting) => match waiting.pinged {
                     Some(since) if since + PONG_TIMEOUT < now => late.push(id),
-                    None if waiting.heard + PING_INTERVAL < now => to_ping.push(id),
+                    None if waiting.last_active + PING_INTERVAL < now => to_ping.push(id),
                     _ => {}
                 },
             }
@@ -192,7 +192,7 @@ impl Rendezvous {
         }
     }
 
-    /// What is to be done, in order.
+    /// Takes the pending actions, in order.
     pub(crate) fn actions(&mut self) -> Vec<Action> {
         std::mem::take(&mut self.actions)
     }
@@ -234,7 +234,7 @@ impl Rendezvous {
             client.state = ClientState::Waiting(WaitingClient {
                 greeting,
                 pinged: None,
-                heard: now,
+                last_active: now,
                 partner: None,
             });
             self.ping(id, now);
@@ -267,9 +267,9 @@ impl Rendezvous {
             let mut is_fresh = false;
             if let Some(waiting) = self.waiting(client) {
                 waiting.partner = Some(other);
-                is_fresh = waiting.heard + FRESH >= now;
+                is_fresh = waiting.last_active + MAX_PONG_AGE >= now;
             }
-            // It may have gone without closing its connection.
+            // It may be gone without having closed its connection.
             if !is_fresh {
                 self.ping(client, now);
             }
@@ -325,7 +325,7 @@ impl Rendezvous {
     /// Whether these two clients cannot be connected now.
     fn is_full(&self, parties: [Party; 2]) -> bool {
         let all = self.limits.connections;
-        let is_open = self.limits.allowed.is_none() && !self.form.authenticates();
+        let is_open = self.limits.allowed.is_none() && !self.format.authenticates();
         let most = if is_open { all.div_ceil(2) } else { all };
         let taken = |is_same: &dyn Fn(&Party) -> bool| {
             let both = self.connected.values();
@@ -343,7 +343,7 @@ impl Rendezvous {
         self.connected.len() >= all || parties.iter().any(has_all)
     }
 
-    /// Asks a client whether it is there, unless it was asked.
+    /// Pings a client, unless a ping is pending.
     fn ping(&mut self, id: u64, now: Instant) {
         if let Some(waiting) = self.waiting(id)
             && waiting.pinged.is_none()
@@ -430,7 +430,7 @@ impl Rendezvous {
 }
 
 impl Sender {
-    /// How many of all places it may have, so that a stolen key does not keep all others out.
+    /// Its share of all places, so that a stolen key does not keep all others out.
     fn share(self, all: usize) -> usize {
         self.places.min(all.div_ceil(2)).max(1)
     }

@@ -2,7 +2,7 @@
 
 use super::copy::{ClientPair, CopyLimits};
 use super::rendezvous::MAX_GREETINGS;
-use super::{Action, GreetingForm, PlainGreeting, Rendezvous, RendezvousLimits, Reply, Token};
+use super::{Action, GreetingFormat, RelayGreeting, Rendezvous, RendezvousLimits, Reply, Token};
 use crate::connection::is_timeout;
 use crate::process::OpenFiles;
 use crate::throttle::{Origin, Throttle};
@@ -14,17 +14,17 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Connections that are accepted in one go.
+/// Connections accepted per poll.
 const MAX_ACCEPTS_PER_POLL: usize = 256;
 
-/// How often the sockets are looked at: while something happens, and otherwise.
+/// How often the sockets are polled: while something happens, and otherwise.
 const BUSY_POLL: Duration = Duration::from_millis(1);
 const QUIET_POLL: Duration = Duration::from_millis(20);
 
 /// Bytes that are read from a client at a time.
 const READ_BYTES: usize = 512;
 
-/// How often a client that waits is looked at.
+/// How often a waiting client is polled.
 const WAITING_POLL: Duration = Duration::from_millis(250);
 
 /// How often the number of dropped connections is reported.
@@ -111,9 +111,9 @@ pub struct Relay {
     clients: HashMap<u64, Client>,
     connections: Vec<Connection>,
     next_number: u64,
-    /// Kept while it listens.
+    /// Reserved while it listens.
     _files: OpenFiles,
-    /// Dropped connections that were not reported, and since when they are counted.
+    /// The number of unreported dropped connections, and the start of the count.
     dropped: (u64, Instant),
 }
 
@@ -135,7 +135,7 @@ struct Client {
 impl Relay {
     /// Listens; port 0 lets the system choose one.
     pub fn bind(address: &str, options: &RelayOptions) -> Result<Self, SessionError> {
-        Self::with_form(address, options, Box::new(PlainGreeting))
+        Self::with_format(address, options, Box::new(RelayGreeting))
     }
 
     /// Listens for the workers of an agreement on tiles, and connects those that have the same tile.
@@ -144,13 +144,13 @@ impl Relay {
         plan: &AgreedPlan,
         options: &RelayOptions,
     ) -> Result<Self, SessionError> {
-        Self::with_form(address, options, Box::new(WorkerGreetings::of(plan)))
+        Self::with_format(address, options, Box::new(WorkerGreetings::of(plan)))
     }
 
-    fn with_form(
+    fn with_format(
         address: &str,
         options: &RelayOptions,
-        form: Box<dyn GreetingForm>,
+        format: Box<dyn GreetingFormat>,
     ) -> Result<Self, SessionError> {
         let now = Instant::now();
         let allowed = options.allowed.as_ref().map(|all| {
@@ -167,13 +167,13 @@ impl Relay {
                 total: options.total,
             },
             throttle: Throttle::new(now),
-            rendezvous: Rendezvous::with_form(
+            rendezvous: Rendezvous::with_format(
                 RendezvousLimits {
                     waiting: options.waiting,
                     connections: options.connections,
                     allowed,
                 },
-                form,
+                format,
             ),
             clients: HashMap::new(),
             connections: Vec::new(),
@@ -196,7 +196,7 @@ impl Relay {
             let mut busy = self.accept(now);
             busy |= self.read(now);
             self.rendezvous.tick(now);
-            busy |= self.act(on_event);
+            busy |= self.perform_actions(on_event);
             self.reap(on_event);
             self.report_dropped(on_event);
             std::thread::sleep(if busy { BUSY_POLL } else { QUIET_POLL });
@@ -216,7 +216,7 @@ impl Relay {
                         continue;
                     }
                     let _ = socket.set_nodelay(true);
-                    let id = self.rendezvous.arrive(from, now);
+                    let id = self.rendezvous.add_client(from, now);
                     let next_read = now;
                     self.clients.insert(id, Client { socket, next_read });
                 }
@@ -228,9 +228,9 @@ impl Relay {
         true
     }
 
-    /// Reads what clients have sent. Whether one of them is about to send something.
+    /// Reads what clients have sent. Returns whether one of them is expected to send more.
     fn read(&mut self, now: Instant) -> bool {
-        let (mut busy, mut gone) = (false, Vec::new());
+        let (mut busy, mut closed) = (false, Vec::new());
         for (&id, client) in &mut self.clients {
             let urgent = self.rendezvous.is_urgent(id);
             busy |= urgent;
@@ -242,17 +242,17 @@ impl Relay {
             match client.socket.read(&mut bytes) {
                 Ok(count @ 1..) => self.rendezvous.receive(id, &bytes[..count], now),
                 Err(error) if is_timeout(&error) => {}
-                _ => gone.push(id),
+                _ => closed.push(id),
             }
         }
-        for id in gone {
+        for id in closed {
             self.clients.remove(&id);
-            self.rendezvous.gone(id, now);
+            self.rendezvous.client_closed(id, now);
         }
         busy
     }
 
-    fn act(&mut self, on_event: &mut dyn FnMut(RelayEvent)) -> bool {
+    fn perform_actions(&mut self, on_event: &mut dyn FnMut(RelayEvent)) -> bool {
         let actions = self.rendezvous.actions();
         let busy = !actions.is_empty();
         for action in actions {
@@ -267,8 +267,7 @@ impl Relay {
         busy
     }
 
-    /// One byte always fits into the socket's buffer, unless the client does not read; then it does not get it, and will not
-    /// answer.
+    /// One byte always fits into the socket's buffer, unless the client does not read; then it gets no byte, and will not answer.
     fn send(&mut self, id: u64, reply: Reply) {
         if let Some(client) = self.clients.get_mut(&id) {
             let _ = client.socket.write(&[reply.byte()]);
@@ -278,9 +277,9 @@ impl Relay {
     fn connect(&mut self, host: u64, join: u64, on_event: &mut dyn FnMut(RelayEvent)) {
         let sockets = (self.clients.remove(&host), self.clients.remove(&join));
         let (Some(first), Some(second)) = sockets else {
-            return self.rendezvous.ended(host);
+            return self.rendezvous.pair_closed(host);
         };
-        // Without threads both connections close, and both sides come again.
+        // If no thread can be started, both connections close and both sides reconnect.
         match ClientPair::start([first.socket, second.socket], self.limits) {
             Ok(copying) => {
                 let number = self.next_number;
@@ -292,7 +291,7 @@ impl Relay {
                 });
                 on_event(RelayEvent::Connected { number });
             }
-            Err(_) => self.rendezvous.ended(host),
+            Err(_) => self.rendezvous.pair_closed(host),
         }
     }
 
@@ -302,7 +301,7 @@ impl Relay {
             if !connection.copying.has_ended() {
                 return true;
             }
-            rendezvous.ended(connection.host);
+            rendezvous.pair_closed(connection.host);
             let (bytes, time) = connection.copying.totals();
             let number = connection.number;
             on_event(RelayEvent::Ended {

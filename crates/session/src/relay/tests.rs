@@ -37,8 +37,14 @@ fn greeting(role: Role, number: u8) -> [u8; GREETING] {
 }
 
 /// A client that has greeted, and answered the first ping if `answers`.
-fn enter(rendezvous: &mut Rendezvous, role: Role, number: u8, now: Instant, answers: bool) -> u64 {
-    let id = enter_from(rendezvous, role, number, from(number), now);
+fn connect_client(
+    rendezvous: &mut Rendezvous,
+    role: Role,
+    number: u8,
+    now: Instant,
+    answers: bool,
+) -> u64 {
+    let id = connect_client_from(rendezvous, role, number, from(number), now);
     if answers {
         rendezvous.receive(id, &[PONG], now);
     }
@@ -46,14 +52,14 @@ fn enter(rendezvous: &mut Rendezvous, role: Role, number: u8, now: Instant, answ
 }
 
 /// A client of this address that has greeted.
-fn enter_from(
+fn connect_client_from(
     rendezvous: &mut Rendezvous,
     role: Role,
     number: u8,
     from: Origin,
     now: Instant,
 ) -> u64 {
-    let id = rendezvous.arrive(from, now);
+    let id = rendezvous.add_client(from, now);
     rendezvous.receive(id, &greeting(role, number), now);
     let actions = rendezvous.actions();
     assert_eq!(actions.last(), Some(&Action::Send(id, Reply::Ping)));
@@ -89,7 +95,7 @@ fn greetings_survive_a_round_trip_and_nothing_else_is_accepted() {
 
 /// The token depends on who hosts, and on both fingerprints.
 #[test]
-fn tokens_of_different_meetings_differ() {
+fn tokens_differ_by_peers_and_roles() {
     let [a, b, c] = [(); 3].map(|()| crate::Identity::ephemeral().unwrap().fingerprint());
     let tokens = [(a, b), (b, a), (a, c), (c, b)].map(|(host, join)| Token::new(&host, &join));
     assert_eq!(HashSet::from(tokens).len(), tokens.len());
@@ -101,13 +107,13 @@ fn two_sides_meet_in_either_order() {
     let now = Instant::now();
     for roles in [[Role::Host, Role::Join], [Role::Join, Role::Host]] {
         let mut rendezvous = Rendezvous::new(limits(8, 8));
-        let first = enter(&mut rendezvous, roles[0], 1, now, true);
-        let other_token = enter(&mut rendezvous, roles[1], 2, now, true);
-        let same_role = enter(&mut rendezvous, roles[0], 1, now, true);
+        let first = connect_client(&mut rendezvous, roles[0], 1, now, true);
+        let other_token = connect_client(&mut rendezvous, roles[1], 2, now, true);
+        let same_role = connect_client(&mut rendezvous, roles[0], 1, now, true);
         assert_eq!(rendezvous.actions(), []);
         let later = now + Duration::from_secs(10);
-        let second = enter(&mut rendezvous, roles[1], 1, later, true);
-        // The first has waited for a while: it is asked whether it is still there.
+        let second = connect_client(&mut rendezvous, roles[1], 1, later, true);
+        // The first has waited for a while, so it is pinged.
         assert_eq!(
             rendezvous.actions(),
             [Action::Send(first, Reply::Ping)],
@@ -134,16 +140,16 @@ fn two_sides_meet_in_either_order() {
 fn a_client_that_has_gone_silently_is_replaced() {
     let mut now = Instant::now();
     let mut rendezvous = Rendezvous::new(limits(8, 8));
-    let dead = enter(&mut rendezvous, Role::Host, 1, now, true);
-    let alive = enter(&mut rendezvous, Role::Host, 1, now, true);
+    let dead = connect_client(&mut rendezvous, Role::Host, 1, now, true);
+    let alive = connect_client(&mut rendezvous, Role::Host, 1, now, true);
     now += Duration::from_secs(10);
-    let join = enter(&mut rendezvous, Role::Join, 1, now, true);
+    let join = connect_client(&mut rendezvous, Role::Join, 1, now, true);
     assert_eq!(rendezvous.actions(), [Action::Send(dead, Reply::Ping)]);
     now += Duration::from_secs(6);
     rendezvous.tick(now);
     let actions = rendezvous.actions();
     assert!(actions.contains(&Action::Close(dead)), "{actions:?}");
-    // Both have not answered for a while.
+    // Neither has answered for a while.
     for id in [join, alive] {
         assert!(
             actions.contains(&Action::Send(id, Reply::Ping)),
@@ -156,59 +162,59 @@ fn a_client_that_has_gone_silently_is_replaced() {
 }
 
 #[test]
-fn refusals_are_told() {
+fn refused_clients_are_told_why() {
     let now = Instant::now();
     let mut rendezvous = Rendezvous::new(RendezvousLimits {
         allowed: Some([token(1)].into()),
         ..limits(8, 1)
     });
-    let uninvited = rendezvous.arrive(from(2), now);
+    let uninvited = rendezvous.add_client(from(2), now);
     rendezvous.receive(uninvited, &greeting(Role::Host, 2), now);
     let refused = [
         Action::Send(uninvited, Reply::Refused),
         Action::Close(uninvited),
     ];
     assert_eq!(rendezvous.actions(), refused);
-    let old = rendezvous.arrive(from(2), now);
+    let old = rendezvous.add_client(from(2), now);
     let mut bytes = greeting(Role::Host, 1);
     bytes[MAGIC.len() - 1] += 1;
     rendezvous.receive(old, &bytes, now);
     let other = [Action::Send(old, Reply::OtherVersion), Action::Close(old)];
     assert_eq!(rendezvous.actions(), other);
-    // One connection is all that this relay has.
+    // This relay allows one connection.
     let mut hosts = Vec::new();
     for is_free in [true, false] {
-        hosts.push(enter(&mut rendezvous, Role::Host, 1, now, true));
-        enter(&mut rendezvous, Role::Join, 1, now, true);
+        hosts.push(connect_client(&mut rendezvous, Role::Host, 1, now, true));
+        connect_client(&mut rendezvous, Role::Join, 1, now, true);
         let actions = rendezvous.actions();
         let connects = |it: &Action| matches!(it, Action::Connect { .. });
         assert_eq!(actions.iter().any(connects), is_free, "{actions:?}");
         let full = |it: &Action| matches!(it, Action::Send(_, Reply::Full));
         assert_eq!(actions.iter().any(full), !is_free, "{actions:?}");
     }
-    rendezvous.ended(hosts[0]);
-    enter(&mut rendezvous, Role::Host, 1, now, true);
-    enter(&mut rendezvous, Role::Join, 1, now, true);
+    rendezvous.pair_closed(hosts[0]);
+    connect_client(&mut rendezvous, Role::Host, 1, now, true);
+    connect_client(&mut rendezvous, Role::Join, 1, now, true);
     let last = rendezvous.actions().pop();
     assert!(matches!(last, Some(Action::Connect { .. })));
 }
 
 /// Silent clients and many of them: they are closed, and do not keep others out.
 #[test]
-fn a_flood_evicts_itself() {
+fn a_flood_evicts_only_its_own_clients() {
     let mut now = Instant::now();
     let mut rendezvous = Rendezvous::new(limits(8, 8));
-    let host = enter(&mut rendezvous, Role::Host, 1, now, true);
+    let host = connect_client(&mut rendezvous, Role::Host, 1, now, true);
     for _ in 0..1000 {
-        rendezvous.arrive(from(9), now);
-        enter(&mut rendezvous, Role::Host, 9, now, true);
+        rendezvous.add_client(from(9), now);
+        connect_client(&mut rendezvous, Role::Host, 9, now, true);
         assert!(rendezvous.len() <= 64 + 8);
     }
     rendezvous.actions();
-    enter(&mut rendezvous, Role::Join, 1, now, true);
+    connect_client(&mut rendezvous, Role::Join, 1, now, true);
     let last = rendezvous.actions().pop();
     assert!(matches!(last, Some(Action::Connect { host: it, .. }) if it == host));
-    // Nobody answers any more.
+    // No client answers any more.
     for _ in 0..10 {
         now += Duration::from_secs(10);
         rendezvous.tick(now);
@@ -218,16 +224,16 @@ fn a_flood_evicts_itself() {
 
 /// Somebody who knows both fingerprints waits many times in place of each side.
 #[test]
-fn one_address_does_not_keep_two_sides_apart() {
+fn one_address_cannot_keep_two_sides_apart() {
     let now = Instant::now();
     for roles in [[Role::Host, Role::Join], [Role::Join, Role::Host]] {
         let mut rendezvous = Rendezvous::new(limits(64, 64));
         for _ in 0..20 {
-            let id = enter_from(&mut rendezvous, roles[0], 1, from(9), now);
+            let id = connect_client_from(&mut rendezvous, roles[0], 1, from(9), now);
             rendezvous.receive(id, &[PONG], now);
         }
-        let first = enter(&mut rendezvous, roles[0], 1, now, true);
-        let second = enter_from(&mut rendezvous, roles[1], 1, from(2), now);
+        let first = connect_client(&mut rendezvous, roles[0], 1, now, true);
+        let second = connect_client_from(&mut rendezvous, roles[1], 1, from(2), now);
         rendezvous.receive(second, &[PONG], now);
         let (host, join) = match roles[0] {
             Role::Host => (first, second),
@@ -240,11 +246,11 @@ fn one_address_does_not_keep_two_sides_apart() {
 
 /// A connection may last for a week, with a byte now and then.
 #[test]
-fn one_address_does_not_take_all_connections() {
+fn one_address_cannot_take_all_connections() {
     let now = Instant::now();
     let connects = |rendezvous: &mut Rendezvous, addresses: [u8; 2]| {
         for (role, address) in [Role::Host, Role::Join].into_iter().zip(addresses) {
-            let id = enter_from(rendezvous, role, addresses[0], from(address), now);
+            let id = connect_client_from(rendezvous, role, addresses[0], from(address), now);
             rendezvous.receive(id, &[PONG], now);
         }
         let last = rendezvous.actions().pop();
@@ -258,7 +264,7 @@ fn one_address_does_not_take_all_connections() {
     assert!(!connects(&mut rendezvous, [1, 9]));
     assert!(connects(&mut rendezvous, [1, 2]) && connects(&mut rendezvous, [3, 4]));
     assert!(!connects(&mut rendezvous, [5, 6]), "all are taken");
-    // Where only some may meet, these may use all of it.
+    // A relay with a list of allowed sides has no limit per address.
     let mut rendezvous = Rendezvous::new(RendezvousLimits {
         allowed: Some([token(9)].into()),
         ..limits(8, 4)
@@ -269,7 +275,7 @@ fn one_address_does_not_take_all_connections() {
     assert_eq!(taken, 4);
 }
 
-/// What clients can do, in any order.
+/// Client actions, in any order.
 #[derive(Clone, Debug)]
 enum ClientAction {
     Arrive(u8),
@@ -281,8 +287,8 @@ enum ClientAction {
     End,
 }
 
-fn deeds() -> impl Strategy<Value = Vec<ClientAction>> {
-    let deed = prop_oneof![
+fn client_actions() -> impl Strategy<Value = Vec<ClientAction>> {
+    let action = prop_oneof![
         any::<u8>().prop_map(|it| ClientAction::Arrive(it % 4)),
         (0..40usize, any::<bool>(), 0..3u8)
             .prop_map(|(id, host, it)| ClientAction::Greet(id, host, it)),
@@ -294,14 +300,14 @@ fn deeds() -> impl Strategy<Value = Vec<ClientAction>> {
         (0..20_000u16).prop_map(ClientAction::Pass),
         Just(ClientAction::End),
     ];
-    prop::collection::vec(deed, 0..200)
+    prop::collection::vec(action, 0..200)
 }
 
 proptest! {
     /// Whatever clients send: only two with the same token and different roles are connected, after each has answered
     /// its last ping; everything stays bounded, and in the end nobody is left.
     #[test]
-    fn connections_are_right_whatever_clients_do(deeds in deeds()) {
+    fn any_client_behaviour_gives_only_valid_connections(client_actions in client_actions()) {
         let start = Instant::now();
         let mut now = start;
         let mut rendezvous = Rendezvous::new(limits(6, 3));
@@ -309,10 +315,10 @@ proptest! {
         let mut greetings: HashMap<u64, (Role, u8)> = HashMap::new();
         let mut unanswered: HashMap<u64, u32> = HashMap::new();
         let mut ids: Vec<u64> = Vec::new();
-        for deed in deeds {
+        for action in client_actions {
             let id = |index: usize| ids.get(index).copied().unwrap_or(u64::MAX);
-            match deed {
-                ClientAction::Arrive(address) => ids.push(rendezvous.arrive(from(address), now)),
+            match action {
+                ClientAction::Arrive(address) => ids.push(rendezvous.add_client(from(address), now)),
                 ClientAction::Greet(index, host, number) => {
                     let role = if host { Role::Host } else { Role::Join };
                     // A second greeting is closed as misbehaviour; it must not change the first.
@@ -324,18 +330,18 @@ proptest! {
                     unanswered.entry(id(index)).and_modify(|it| *it = it.saturating_sub(1));
                 }
                 ClientAction::Send(index, bytes) => {
-                    // Bytes before a greeting make another greeting of it.
+                    // Bytes before a greeting change it.
                     greetings.entry(id(index)).or_insert((Role::Host, u8::MAX));
                     rendezvous.receive(id(index), &bytes, now);
                 }
-                ClientAction::Leave(index) => rendezvous.gone(id(index), now),
+                ClientAction::Leave(index) => rendezvous.client_closed(id(index), now),
                 ClientAction::Pass(milliseconds) => {
                     now += Duration::from_millis(milliseconds.into());
                     rendezvous.tick(now);
                 }
                 ClientAction::End => {
                     if let Some(host) = connected.pop() {
-                        rendezvous.ended(host);
+                        rendezvous.pair_closed(host);
                     }
                 }
             }

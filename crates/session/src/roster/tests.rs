@@ -143,7 +143,7 @@ fn single(text: &str) -> Cohort {
 }
 
 #[test]
-fn padded_scanpaths_all_look_the_same() {
+fn padded_scanpaths_are_indistinguishable() {
     let (host, _, parties) = parties();
     let roster = |text: &str, pad_to| {
         Roster::of(
@@ -205,7 +205,7 @@ fn an_unpadded_length_is_rejected() {
 }
 
 #[test]
-fn ids_that_steer_a_terminal_are_neither_sent_nor_accepted() {
+fn ids_with_control_characters_are_neither_sent_nor_accepted() {
     let (host, _, parties) = parties();
     for hostile in ["\u{1b}[2J", "a\rb", "\u{9b}2J", "\u{202e}gpj"] {
         let mut own = cohort(&[("P1", None), ("P2", Some(hostile))]);

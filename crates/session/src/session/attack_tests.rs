@@ -1,7 +1,7 @@
 //! A modified peer runs whole sessions against an unmodified one, and tries to get around the limits.
 //!
-//! The attacker is this program, but it compares other letters than it announced, exchanges its files, and breaks the connection
-//! where it likes. What it has learned is what its files contain at the end: every answer, however it got there.
+//! The attacker is this program, but it compares other letters than it announced, swaps its files, and breaks the connection
+//! at any point. What it has learned is what its files contain at the end: every answer, however it got there.
 
 mod agreements;
 mod cohorts;
@@ -20,7 +20,7 @@ mod signatures;
 mod starts;
 
 use super::*;
-use crate::checksummed::Flips;
+use crate::checksummed::BitFlips;
 use crate::digests::{FORGED_TAG, cohort_tag};
 use crate::{Listener, ScanpathLimit, join};
 use cohorts::{cohort, letters};
@@ -67,7 +67,7 @@ fn cases() -> Vec<Case> {
 }
 
 /// A victim with its files, and an attacker with its key.
-struct World {
+struct Setup {
     case: Case,
     limit: ScanpathLimit,
     /// Whether the victim's user asks for a new agreement.
@@ -90,9 +90,9 @@ struct World {
 struct Attempt<'a> {
     /// Its state directory.
     files: &'a Path,
-    /// What it says that it compares; the letters show only in a tag under its own key.
+    /// The cohort that it announces; its letters show only in a tag under its own key.
     announced: Vec<u16>,
-    /// What it compares.
+    /// The cohort that it compares.
     letters: Vec<u16>,
     /// What it changes in its plan after the agreement.
     change: Option<fn(&mut Spec)>,
@@ -100,19 +100,19 @@ struct Attempt<'a> {
     groups: Option<[&'static str; 2]>,
     /// The engine that it names, where the victim leaves the choice open.
     engine: Option<Engine>,
-    /// Whether it says that it wants nothing but the estimate.
+    /// Whether it asks only for the estimate.
     estimates: bool,
-    /// Whether it exchanges the groups of its participants after the agreement.
+    /// Whether it swaps the groups of its participants after the agreement.
     swap_groups: bool,
     /// The labels that it publishes in place of those that it has committed to.
     labels: Option<&'static [u8]>,
     cut: Option<Cut>,
     /// The bytes that it changes, and those after which it hangs up, counted from the agreement.
-    flips: Option<Flips>,
+    flips: Option<BitFlips>,
     bytes: Option<usize>,
     fresh: bool,
     /// What it does between the agreement and the computation.
-    meanwhile: Option<&'a (dyn Fn() + Sync)>,
+    before_computation: Option<&'a (dyn Fn() + Sync)>,
 }
 
 impl<'a> Attempt<'a> {
@@ -132,7 +132,7 @@ impl<'a> Attempt<'a> {
             flips: None,
             bytes: None,
             fresh: false,
-            meanwhile: None,
+            before_computation: None,
         }
     }
 }
@@ -149,7 +149,7 @@ struct SessionEnd {
     sent: [Vec<u8>; 2],
 }
 
-impl World {
+impl Setup {
     fn new(case: Case, limit: u64) -> Self {
         Self {
             case,
@@ -287,8 +287,8 @@ impl World {
                     }
                 }
                 ready.agreement.proposal.estimate_only = false;
-                if let Some(meanwhile) = attempt.meanwhile {
-                    meanwhile();
+                if let Some(action) = attempt.before_computation {
+                    action();
                 }
                 relay.count();
             }

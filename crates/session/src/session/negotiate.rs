@@ -16,7 +16,7 @@
 //! An agreement is a plan and a number. Repeating a plan on purpose takes a new number, and both users must ask for it, because
 //! everything is counted again. A side that has lost its files asks for it too, and gets the number of the other side.
 
-use super::open_records::{OpenRecords, OpenedFor, all_comparisons};
+use super::open_records::{OpenRecords, RecordsScope, all_comparisons};
 use super::{Agreement, Proposal, Session, by_role};
 use crate::agreement::Terms;
 use crate::control::{self, Decline, Tag};
@@ -106,7 +106,7 @@ impl Session {
             Role::Host => control::exchange(channel, role, Tag::Terms, &terms)?,
             Role::Join => {
                 let theirs = control::receive_after_wait(channel, Tag::Terms, on_wait)?;
-                // Now, and not when the host already sends its roster.
+                // Checked now, before the host sends its roster.
                 if let Err(limit) = check_sizes(&terms, &theirs, proposal.memory) {
                     let reason = DeclineReason::Limit(limit.clone());
                     control::send(channel, Tag::Decline, &Decline { reason })?;
@@ -239,7 +239,7 @@ impl Session {
             let numbers = group.as_ref().map_or(0, |group| group.schema.count());
             let whole = all_comparisons(&blocks, &proposal.spec, role, [&host, &join]);
             let (names, limits) = self.counted(&proposal)?;
-            let opened = OpenedFor {
+            let opened = RecordsScope {
                 agreed: &agreed,
                 tile,
                 whole: proposal.tile_count().map(|_| &whole[..]),
@@ -258,7 +258,7 @@ impl Session {
             if let Some(group) = &group {
                 journal.check_groups(group.peer_digest())?;
             }
-            // First, because comparisons are counted for what may have been sent.
+            // This comes first, because what may have been sent is counted.
             if let Some(group) = group.as_ref().filter(|_| !estimate_only) {
                 group.restore_sent(&mut journal, pairs.len())?;
             }
@@ -307,7 +307,7 @@ impl Session {
         self.settle(agreement, &job_size, roster_bytes)
     }
 
-    /// Tells the peer in place of its next message that this side declines, where it does.
+    /// If this side declines, tells the peer so in place of its next message.
     pub(crate) fn or_decline<T>(
         &mut self,
         next: Tag,
@@ -325,7 +325,7 @@ impl Session {
 }
 
 impl Proposal {
-    /// Whether it can be computed, in tiles if it asks for one.
+    /// Checks that the plan can be computed, in tiles if it has any.
     pub(super) fn check(&self) -> Result<(), SessionError> {
         self.spec.check()?;
         let Some(count) = self.tile_count() else {
@@ -349,7 +349,7 @@ impl Proposal {
         self.tiles.or(self.tile.map(Tile::count))
     }
 
-    /// The engine, or that it is left open.
+    /// The engine that this side names, or an open choice.
     pub(super) fn engine_choice(&self) -> EngineChoice {
         match self.auto_engine {
             true => EngineChoice::Auto,

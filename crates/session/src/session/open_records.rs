@@ -14,9 +14,9 @@ use crate::{SessionError, StateDir};
 use std::path::Path;
 use veilpath_protocol::{PairBlocks, ProtocolError, Role, Spec, Tile};
 
-/// What the records are opened for.
+/// The agreement or tile that records are opened for.
 #[derive(Clone, Copy)]
-pub(crate) struct OpenedFor<'a> {
+pub(crate) struct RecordsScope<'a> {
     pub(crate) agreed: &'a AgreedPairs<'a>,
     pub(crate) tile: Option<Tile>,
     /// For a tile, the comparisons of each scanpath of this side in the whole plan.
@@ -45,7 +45,7 @@ impl Session {
         let ledger = DisclosureLedger::open(state_dir, &self.identity, self.peer);
         let answer = AnswerRequest::of(id, proposal.spec.reveal);
         let answer = answer.ok_or(InternalError::UnagreedAnswer)?;
-        // Of the whole plan, so that it does not matter which of its tiles comes first.
+        // For the whole plan, so that the order of its tiles does not matter.
         let own = match self.role {
             Role::Host => plan.rows(),
             Role::Join => plan.columns(),
@@ -81,11 +81,11 @@ pub(crate) fn all_comparisons(
     [host, join]: [&Roster; 2],
 ) -> Vec<u64> {
     let is_learned = !spec.engine.has_halves() || spec.reveal_to.includes(role.other());
-    let says_something = |roster: &Roster, index| {
+    let is_informative = |roster: &Roster, index| {
         is_learned && (roster.length(index) > 0 || spec.metric.adds_durations())
     };
-    let sides: [&dyn Fn(usize) -> bool; 2] = [&|index| says_something(host, index), &|index| {
-        says_something(join, index)
+    let sides: [&dyn Fn(usize) -> bool; 2] = [&|index| is_informative(host, index), &|index| {
+        is_informative(join, index)
     }];
     let [of_host, of_join] = plan.comparisons([host.len(), join.len()], sides);
     match role {
@@ -104,7 +104,7 @@ pub(crate) struct OpenRecords {
     pub(crate) limit: LimitSummary,
 }
 
-impl OpenedFor<'_> {
+impl RecordsScope<'_> {
     /// The name of the journal.
     pub(crate) fn journal_id(&self) -> [u8; 32] {
         journal_id(self.id, self.agreed.role, self.tile)
@@ -126,7 +126,7 @@ impl OpenedFor<'_> {
         mut journal: Journal,
         ledger: LedgerFile,
     ) -> Result<OpenRecords, SessionError> {
-        let OpenedFor {
+        let RecordsScope {
             agreed,
             tile,
             whole,

@@ -11,7 +11,7 @@ use crate::resume::Resume;
 use veilpath_protocol::{Engine, EngineChoice, JobSize, Spec};
 
 impl Session {
-    /// Exchanges what each side has of each pair, and decides the rest. `size` is that of the pairs.
+    /// Exchanges what each side has of each pair, measures the connection, and decides on the engine. `size` is that of the pairs.
     pub(crate) fn settle(
         &mut self,
         mut agreement: Agreement,

@@ -1,4 +1,4 @@
-//! Both sides sign what they are about to disclose, and that they have.
+//! Both sides sign what they are about to disclose, and later that they have disclosed it.
 
 use super::AgreedSession;
 use crate::SessionError;
@@ -30,7 +30,7 @@ impl AgreedSession {
         record.own_signature(step, disclosure, role, identity)
     }
 
-    /// The other side's signature, if it is one.
+    /// The other side's signature, if it is valid.
     pub(crate) fn check_signature(
         &self,
         step: Step,
@@ -80,8 +80,8 @@ impl AgreedSession {
             }
         };
         let sides = [
-            agreement.host.taking_part(rows.into_iter()),
-            agreement.join.taking_part(columns.into_iter()),
+            agreement.host.count_participants(rows.into_iter()),
+            agreement.join.count_participants(columns.into_iter()),
         ];
         Disclosure {
             agreement: hex(&agreement.id),
@@ -93,7 +93,7 @@ impl AgreedSession {
             scanpaths: sides.map(|(_, scanpaths)| scanpaths),
             pairs: count,
             tile,
-            // As agreed on: which of two engines is faster is decided later, and may be decided again.
+            // The engine as agreed on: an open choice is decided later, and may be decided again.
             engine: match proposal.auto_engine {
                 true => EngineChoice::AUTO.to_string(),
                 false => proposal.spec.engine.name().to_string(),

@@ -34,7 +34,7 @@ pub struct AgreementSummary {
     pub from_journal: usize,
     /// Matrix cells of the pairs that are left.
     pub cells: u64,
-    /// The engine, and why it is this one.
+    /// The engine, and why it was chosen.
     pub engine: EngineSummary,
     /// What they will cost.
     pub estimate: Estimate,
@@ -151,7 +151,7 @@ impl AgreedSession {
 }
 
 impl AgreedSession {
-    /// Whether the connection is still there.
+    /// Whether the other side is still connected.
     pub fn is_connected(&self) -> bool {
         !self.session.connection.is_closed()
     }
@@ -171,7 +171,7 @@ impl AgreedSession {
 }
 
 impl Agreement {
-    /// Whether a side wants nothing but the estimate.
+    /// Whether a side asks only for the estimate.
     pub(crate) fn estimate_only(&self) -> bool {
         self.proposal.estimate_only || self.peer_estimates_only
     }
@@ -214,7 +214,7 @@ impl Agreement {
         }
     }
 
-    /// What is left will cost this.
+    /// The estimated cost of the remaining pairs.
     fn estimate(&self) -> Estimate {
         let spec = &self.proposal.spec;
         let engine = spec.estimate_with(&self.work(), &self.link, self.tree_levels());

@@ -150,7 +150,7 @@ fn with_open_engine<T: Send>(
 
 /// Garbled is faster for this plan on this connection. Once shares was chosen, it stays.
 #[test]
-fn a_decision_is_kept_under_its_agreement() {
+fn an_engine_decision_persists_for_its_agreement() {
     let identities = [0, 1].map(|_| Identity::ephemeral().unwrap());
     let folders = [0, 1].map(|_| tempfile::tempdir().unwrap());
     let summaries = with_open_engine(&identities, &folders, |role, mut agreed| {
@@ -172,13 +172,13 @@ fn a_decision_is_kept_under_its_agreement() {
     }
     // The first time only the host knows, the second time both do.
     for _ in 0..2 {
-        let ended = with_open_engine(&identities, &folders, |_, agreed| {
+        let result = with_open_engine(&identities, &folders, |_, agreed| {
             let engine = agreed.summary().engine;
             assert_eq!(engine.reason, EngineReason::ChosenEarlier);
             assert_eq!(engine.tree_levels, Some(TreeLevels::Eight));
             agreed.run(&()).unwrap().outcome
         });
-        for outcome in ended {
+        for outcome in result {
             assert_eq!(outcome.spec.engine, Engine::Shares);
             assert_eq!(outcome.results.len(), 4);
         }
@@ -205,7 +205,7 @@ fn a_scanpath_longer_than_the_padding_is_an_error_before_anything_is_sent() {
 
 /// A byte now and then keeps a connection alive, but not a slot for ever.
 #[test]
-fn a_session_whose_time_is_over_ends() {
+fn a_session_ends_at_its_deadline() {
     let [mut host, mut join] = sessions();
     host.limit_time(Duration::from_millis(400));
     let stop = std::sync::atomic::AtomicBool::new(false);

@@ -16,7 +16,7 @@ pub struct RecordComparison {
 }
 
 impl RecordComparison {
-    /// Compares two unbroken records. Sessions with other partners do not count.
+    /// Compares two intact records. Sessions with other partners do not count.
     pub fn new(ours: &SignedRecord, theirs: &SignedRecord) -> Self {
         let (own, others) = (between(ours, theirs), between(theirs, ours));
         let has = |lines: &[(&RecordLine, &SessionEntry)], entry: &SessionEntry| {
@@ -42,7 +42,7 @@ impl RecordComparison {
     }
 }
 
-/// The lines of a record about sessions with the owner of another. An empty one may be anybody's.
+/// The lines of a record about sessions with the owner of another. An empty record may have any owner.
 fn between<'a>(
     record: &'a SignedRecord,
     other: &SignedRecord,

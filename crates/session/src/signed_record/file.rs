@@ -77,7 +77,7 @@ impl RecordFile {
         let mut text = Line::after(last, entry, identity)?.to_text()?;
         text.push('\n');
         let end = content.complete.len() as u64;
-        // A line that a crash has cut was never acted on.
+        // A line that a crash has truncated was never acted on.
         file.set_len(end).map_err(failed)?;
         file.seek(SeekFrom::Start(end)).map_err(failed)?;
         let written = file
@@ -112,7 +112,7 @@ impl Content {
         }
         let end = bytes.iter().rposition(|&byte| byte == b'\n');
         bytes.truncate(end.map_or(0, |end| end + 1));
-        // What is not text is not a line either, and is found there.
+        // Bytes that are not text fail as a line below.
         let complete = String::from_utf8_lossy(&bytes).into_owned();
         Ok(Self { complete })
     }
@@ -135,7 +135,7 @@ impl Content {
         })
     }
 
-    /// The last line of an unbroken record; a broken one is not continued. The signature of the last line covers all lines, because each
+    /// The last line of an intact record; a broken one is not extended. The signature of the last line covers all lines, because each
     /// has the hash of the line before it. So the other signatures need not be verified here.
     fn last(&self, path: &Path) -> Result<Option<(Line, &str)>, SessionError> {
         let (mut previous, mut number) = (None, 0);

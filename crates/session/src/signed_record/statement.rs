@@ -2,7 +2,7 @@
 
 use crate::digests::{journal_id, journal_name};
 use crate::error::{InternalError, Misbehaviour};
-use crate::identity::{PublicKey, hex, unhex};
+use crate::identity::{PublicKey, from_hex, hex};
 use crate::{Fingerprint, Identity, SessionError, date};
 use serde::{Deserialize, Serialize};
 use veilpath_protocol::{RevealTo, Role};
@@ -16,7 +16,7 @@ const STATEMENT: &[u8] = b"veilpath record statement 1\n";
 pub enum Step {
     /// Before anything is opened.
     Intent,
-    /// After everything was.
+    /// After everything was opened.
     Completion,
 }
 
@@ -74,7 +74,7 @@ impl Disclosure {
 
     /// The name of the comparison in the state directory of the side with this role, as [`crate::StoredComparison::id`] has it.
     pub fn comparison_id(&self, role: Role) -> Option<String> {
-        let agreement = unhex(&self.agreement)?;
+        let agreement = from_hex(&self.agreement)?;
         let tile = match &self.tile {
             None => None,
             Some(tile) => Some(tile.parse().ok()?),
@@ -161,7 +161,7 @@ pub(crate) struct SentSignature {
 }
 
 impl SentSignature {
-    /// Of this side.
+    /// This side's signature.
     pub(crate) fn of(signed: &Signed) -> Self {
         Self {
             time: signed.time.clone(),
@@ -169,7 +169,7 @@ impl SentSignature {
         }
     }
 
-    /// The signature with the key that the peer has authenticated with, if it is one.
+    /// The signature under the peer's authenticated key, if it is valid.
     pub(crate) fn check(
         self,
         disclosure: &Disclosure,

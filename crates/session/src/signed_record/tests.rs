@@ -92,7 +92,7 @@ fn joined(lines: &[&str]) -> String {
 #[test]
 fn a_record_is_read_back() {
     let sides = Sides::with_sessions();
-    let record = read(&sides.text(Role::Host)).unbroken().unwrap();
+    let record = read(&sides.text(Role::Host)).require_intact().unwrap();
     assert_eq!(record.owners(), [sides.host.fingerprint()]);
     let steps: Vec<&str> = record
         .lines
@@ -125,7 +125,7 @@ fn a_step_is_entered_once_and_its_signature_is_used_again() {
 
 /// Every byte of every line: only the line break at the end of the last one may go without changing a line.
 #[test]
-fn every_changed_byte_is_found_in_its_line() {
+fn every_changed_byte_is_detected_in_its_line() {
     let sides = Sides::with_sessions();
     let text = sides.text(Role::Host);
     let mut line = 1;
@@ -174,7 +174,7 @@ fn the_first_line_that_was_removed_or_reordered_is_named() {
     assert_eq!(read(cut).lines.len(), 2);
 }
 
-/// The owner has the key, but not the partner's.
+/// The owner has its own key, but not the partner's.
 #[test]
 fn an_owner_cannot_forge_the_partners_signature() {
     let sides = Sides::new();
@@ -209,7 +209,7 @@ fn an_owner_cannot_forge_the_partners_signature() {
 
 /// A line that was replaced by one that its owner has signed, too, and a line of somebody else's record.
 #[test]
-fn replaced_lines_are_found() {
+fn replaced_lines_are_detected() {
     let sides = Sides::with_sessions();
     let text = sides.text(Role::Host);
     let lines: Vec<&str> = text.lines().collect();
@@ -234,7 +234,7 @@ fn replaced_lines_are_found() {
 }
 
 #[test]
-fn a_cut_line_is_replaced_and_a_changed_one_is_not_continued() {
+fn a_truncated_line_is_replaced_and_a_changed_one_is_an_error() {
     let sides = Sides::with_sessions();
     let path = sides.directory(Role::Host).record();
     let text = sides.text(Role::Host);
@@ -244,7 +244,7 @@ fn a_cut_line_is_replaced_and_a_changed_one_is_not_continued() {
         .unwrap();
     assert_eq!(
         read(&sides.text(Role::Host))
-            .unbroken()
+            .require_intact()
             .unwrap()
             .lines
             .len(),
@@ -263,7 +263,7 @@ fn a_cut_line_is_replaced_and_a_changed_one_is_not_continued() {
 
 /// Wherever it is broken, and also for a step that is in it already: a session that resumes must not disclose more.
 #[test]
-fn a_record_that_is_broken_in_the_middle_is_not_continued() {
+fn a_record_broken_in_the_middle_is_not_extended() {
     let sides = Sides::with_sessions();
     let path = sides.directory(Role::Host).record();
     let text = sides.text(Role::Host);
@@ -309,7 +309,7 @@ fn a_record_that_is_broken_in_the_middle_is_not_continued() {
 }
 
 #[test]
-fn a_cut_off_tail_shows_in_the_partners_copy() {
+fn a_truncated_tail_shows_in_the_partners_copy() {
     let sides = Sides::with_sessions();
     let [ours, theirs] = [Role::Host, Role::Join].map(|role| read(&sides.text(role)));
     let complete = RecordComparison::new(&ours, &theirs);
@@ -317,7 +317,7 @@ fn a_cut_off_tail_shows_in_the_partners_copy() {
     let text = sides.text(Role::Host);
     let lines: Vec<&str> = text.lines().collect();
     for kept in 0..3 {
-        let cut = read(&joined(&lines[..kept])).unbroken().unwrap();
+        let cut = read(&joined(&lines[..kept])).require_intact().unwrap();
         let found = RecordComparison::new(&cut, &theirs);
         let missing: Vec<u64> = found.missing_in_ours.iter().map(|it| it.number).collect();
         let expected: Vec<u64> = (kept as u64 + 1..=3).collect();
@@ -326,7 +326,7 @@ fn a_cut_off_tail_shows_in_the_partners_copy() {
         let found = RecordComparison::new(&theirs, &cut);
         assert_eq!(found.missing_in_theirs.len(), 3 - kept);
     }
-    // Sessions with others are nobody else's business.
+    // Sessions with other partners are ignored.
     let other = Sides {
         host: sides.host.clone(),
         ..Sides::with_sessions()

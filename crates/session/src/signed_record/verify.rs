@@ -12,7 +12,7 @@ use veilpath_protocol::Role;
 /// The largest record that is read: about fifty thousand lines.
 pub(super) const MAX_BYTES: u64 = 64 << 20;
 
-/// A record, as far as it is unbroken.
+/// A record up to its first problem.
 #[derive(Debug)]
 pub struct SignedRecord {
     /// The file.
@@ -64,16 +64,16 @@ impl RecordLine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordProblem {
-    /// It is not what its owner has signed.
+    /// It was changed after its owner signed it.
     #[error("it was changed")]
     Changed,
-    /// It is not there.
+    /// The line is missing.
     #[error("it was removed; line {found} follows")]
     Removed {
         /// The line in its place.
         found: u64,
     },
-    /// It is somewhere else.
+    /// The line is elsewhere in the record.
     #[error("it was moved; line {found} is in its place")]
     Moved {
         /// The line in its place.
@@ -85,7 +85,7 @@ pub enum RecordProblem {
         /// The earlier line.
         found: u64,
     },
-    /// It continues another line than the one before it.
+    /// It does not continue the line before it.
     #[error("it does not continue the line before it, which was replaced")]
     Unchained,
     /// A side has not signed it.
@@ -153,8 +153,8 @@ impl SignedRecord {
         record
     }
 
-    /// The record, if it is unbroken.
-    pub fn unbroken(self) -> Result<Self, SessionError> {
+    /// Returns the record, or an error if it has a problem.
+    pub fn require_intact(self) -> Result<Self, SessionError> {
         match self.problem {
             None => Ok(self),
             Some((line, problem)) => Err(SessionError::file(

@@ -16,15 +16,15 @@ fn files_of_killed_processes_are_removed_and_those_in_use_are_kept() {
     let journals = [("1", "journal"), ("2", "journal"), ("3", "journal")];
     let ledgers = [("1", "lock"), ("2", "lock"), ("3", "lock")];
     let mut locks = Vec::new();
-    let mut news = Vec::new();
+    let mut new_files = Vec::new();
     for (folder, files) in [
         (state_dir.journals(), journals),
         (state_dir.ledgers(), ledgers),
     ] {
         for (name, guard) in files {
             let path = folder.join(name);
-            std::fs::write(path.with_extension(NEW), "half").unwrap();
-            news.push(path.with_extension(NEW));
+            std::fs::write(path.with_extension(NEW_EXTENSION), "half").unwrap();
+            new_files.push(path.with_extension(NEW_EXTENSION));
             match name {
                 "1" => {
                     let lock = File::create(path.with_extension(guard)).unwrap();
@@ -37,11 +37,11 @@ fn files_of_killed_processes_are_removed_and_those_in_use_are_kept() {
         }
     }
     state_dir.prepare().unwrap();
-    let kept: Vec<bool> = news.iter().map(|path| path.exists()).collect();
+    let kept: Vec<bool> = new_files.iter().map(|path| path.exists()).collect();
     assert_eq!(kept, [true, false, false, true, false, false]);
     drop(locks);
     state_dir.prepare().unwrap();
-    assert!(news.iter().all(|path| !path.exists()));
+    assert!(new_files.iter().all(|path| !path.exists()));
 }
 
 #[test]

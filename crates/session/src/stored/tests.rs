@@ -66,7 +66,7 @@ fn stored(folder: &Path, answers: usize) -> (StateDir, Outcome, Journal) {
 }
 
 #[test]
-fn results_are_read_without_the_peer_and_without_a_change() {
+fn results_are_read_without_the_peer_or_any_write() {
     let folder = tempfile::tempdir().unwrap();
     let (state_dir, outcome, journal) = stored(folder.path(), 5);
     drop(journal);
@@ -96,7 +96,7 @@ fn results_are_read_without_the_peer_and_without_a_change() {
 }
 
 #[test]
-fn missing_results_are_missing() {
+fn an_interrupted_comparison_is_incomplete() {
     let folder = tempfile::tempdir().unwrap();
     let (state_dir, outcome, journal) = stored(folder.path(), 2);
     drop(journal);
@@ -116,7 +116,7 @@ fn problem(read: Result<Outcome, SessionError>) -> FileProblem {
 }
 
 #[test]
-fn what_cannot_be_read_is_named() {
+fn unreadable_files_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let (state_dir, _, journal) = stored(folder.path(), 0);
     let listed = state_dir.comparisons().unwrap().entries;
@@ -153,7 +153,7 @@ fn what_cannot_be_read_is_named() {
 }
 
 #[test]
-fn descriptions_that_do_not_fit_are_refused() {
+fn inconsistent_descriptions_are_refused() {
     let valid = String::from_utf8(described().1.to_bytes().unwrap()).unwrap();
     assert!(Description::from_bytes(valid.as_bytes()).is_some());
     for (part, other) in [

@@ -18,10 +18,10 @@ pub(crate) const MAX_BYTES: usize = 2 << 10;
 /// The longest time for which a worker key is made. Keys cannot be withdrawn, so they expire soon.
 pub const MAX_WORKER_KEY_TIME: Duration = Duration::from_secs(31 * 24 * 3600);
 
-/// How much longer a key may be valid by the clock of the side that checks it, which may be behind.
+/// The tolerated clock difference: the clock of the side that checks a key may be behind.
 const MAX_CLOCK_DIFFERENCE: Duration = Duration::from_secs(24 * 3600);
 
-/// Connections of a worker key beyond one for each of its tiles.
+/// Connections of a worker key in addition to one for each of its tiles.
 const SPARE_CONNECTIONS: usize = 4;
 
 /// Consecutive tiles of a plan.
@@ -58,7 +58,7 @@ struct Claim {
 }
 
 impl TileRange {
-    /// From the first to the last, from 1.
+    /// The first and the last tile, from 1.
     pub fn new(first: u32, last: u32) -> Result<Self, TileRangeError> {
         match 1 <= first && first <= last && last <= MAX_TILES {
             true => Ok(Self { first, last }),
@@ -124,8 +124,8 @@ impl WorkerCertificate {
 
     /// Whether this institution lets this key compute this tile, or any tile, of this agreement now; and for how long.
     ///
-    /// A key that is valid for longer than any may be is not accepted: the institution that made it does not decide alone how long
-    /// a stolen one works, and a clock that was set back by months does not bring back an old one.
+    /// A key with too long a validity is not accepted: the institution that made it does not decide alone how long a stolen key
+    /// works, and a clock that was set back by months does not revive an old key.
     pub(crate) fn check(
         &self,
         institution: Fingerprint,
@@ -166,14 +166,14 @@ impl WorkerCertificate {
         TileRange::new(self.claim.first_tile, self.claim.last_tile).ok()
     }
 
-    /// How many connections its workers may have: one for each tile, and some that interrupted workers have left.
+    /// How many connections its workers may have: one for each tile, and some left behind by interrupted workers.
     pub(crate) fn places(&self) -> usize {
         let tiles = self.tiles().map_or(0, |it| it.last() - it.first() + 1);
         let tiles = usize::try_from(tiles).unwrap_or(usize::MAX);
         tiles.saturating_add(SPARE_CONNECTIONS)
     }
 
-    /// When it expires. A time that the clock cannot represent is no time at which it is valid.
+    /// When it expires. A time that the clock cannot represent counts as expired.
     pub(crate) fn expires(&self) -> SystemTime {
         let time = UNIX_EPOCH.checked_add(Duration::from_secs(self.claim.expires));
         time.unwrap_or(UNIX_EPOCH)

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! host                                       join
-//!  │◀═══════ TLS 1.3, each with its own key ═══════▶│   any key: it is worth nothing without what follows
+//!  │◀═══════ TLS 1.3, each with its own key ═══════▶│   any key: it proves nothing without what follows
 //!  │◀───────────────────────── certificate ──│   which institution lets this key compute which tiles, and until when
 //!  │── certificate ─────────────────────────▶│   each side checks it, and only then goes on
 //! ```
@@ -18,7 +18,7 @@ use crate::{Fingerprint, SecureChannel, SessionError, date};
 use veilpath_channel::Channel;
 use veilpath_protocol::Role;
 
-/// What a connection must present, and what this side presents.
+/// What each side of a connection must present.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkerGate {
     /// This side's role.
@@ -26,7 +26,7 @@ pub(crate) struct WorkerGate {
     /// Whose workers may connect.
     pub(crate) institution: Fingerprint,
     pub(crate) agreement: String,
-    /// The tile, or any that the other side's key is for.
+    /// The tile; `None` for any that the other side's key is for.
     pub(crate) tile: Option<u32>,
     /// This side's certificate; a coordinator has the key of the institution, and needs none.
     pub(crate) own: Option<WorkerCertificate>,
@@ -71,7 +71,7 @@ impl WorkerGate {
 }
 
 impl WorkerCertificate {
-    /// Sends it.
+    /// Sends the certificate.
     pub(super) fn present(&self, channel: &mut SecureChannel) -> Result<(), SessionError> {
         let bytes = self.to_bytes()?;
         let length = u16::try_from(bytes.len()).unwrap_or(u16::MAX);

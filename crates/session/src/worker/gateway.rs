@@ -8,22 +8,22 @@
 //! ```
 //!
 //! A gateway is a relay for one agreement that asks for a worker key. It lets in workers of the two institutions, for tiles
-//! that their keys are for, until these expire. It holds no key, and TLS stays between the workers: who takes over a
-//! gateway sees what a relay sees, and the agreement and the public keys in the greetings. So does who listens on the way to it:
+//! that their keys are for, until these expire. It holds no key, and TLS stays between the workers: an attacker who takes
+//! over a gateway sees what a relay sees, and the agreement and the public keys in the greetings. So does an eavesdropper, because
 //! greetings are not encrypted.
 //!
 //! A key has one waiting connection for each tile, the newest; and as many connections as tiles and a few more, but never more than half
 //! of all.
 //!
 //! A greeting has a random number, is signed with the worker's key and the time, and is accepted once: somebody who has seen it
-//! cannot use it. Its signatures are checked only after the throttle has admitted the connection, and only when its size is plausible.
+//! cannot replay it. Its signatures are checked only after the throttle has admitted the connection, and only when its size is plausible.
 
 use super::certificate::{MAX_BYTES, WorkerCertificate};
 use super::plan::AgreedPlan;
 use crate::digests::nonce;
 use crate::error::InternalError;
 use crate::identity::{PublicKey, hex};
-use crate::relay::{BadGreeting, Greeting, GreetingForm, Sender, Token};
+use crate::relay::{BadGreeting, Greeting, GreetingFormat, Sender, Token};
 use crate::{Fingerprint, Identity, SessionError, date};
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
@@ -43,7 +43,7 @@ const MAX_GREETING: usize = MAX_BYTES + 512;
 /// How far the clocks of a worker and the gateway may differ, in seconds.
 const MAX_CLOCK_DIFFERENCE: u64 = 120;
 
-/// Greetings that are remembered. They are from authenticated workers, and forgotten when their time is over.
+/// The most remembered greetings. They are from authenticated workers, and forgotten when they expire.
 const MAX_REMEMBERED: usize = 1 << 16;
 
 /// The start of what is signed.
@@ -65,7 +65,7 @@ struct Claim {
     /// Seconds since 1970.
     time: u64,
     agreement: String,
-    /// A random number: a worker may come back within a second, with another greeting.
+    /// A random number: a worker may reconnect within a second, with another greeting.
     nonce: String,
 }
 
@@ -77,7 +77,7 @@ impl Claim {
     }
 }
 
-/// The greeting of a worker, now.
+/// A new greeting of a worker.
 pub(super) fn greeting(
     key: &Identity,
     certificate: &WorkerCertificate,
@@ -163,7 +163,7 @@ impl WorkerGreetings {
     }
 }
 
-impl GreetingForm for WorkerGreetings {
+impl GreetingFormat for WorkerGreetings {
     fn authenticates(&self) -> bool {
         true
     }

@@ -11,13 +11,13 @@
 //! *in these tiles*, and the names and limits of the ledger. The worker's key signs nothing but TLS handshakes, and its certificate is
 //! checked against the pinned key of its institution, the agreement, the tile and the clock before the first byte of the session.
 //!
-//! **What a stolen work order gives.** The letters in its tiles, which the machine had to have; the ids of this side's participants, also
+//! **What a stolen work order reveals.** The letters in its tiles, which the machine needs; the ids of this side's participants, also
 //! where the partner gets pseudonyms; and both rosters of the whole plan. Until it expires, a place in the sessions of its tiles: the thief
 //! can send made-up scanpaths of the institution's side and gets what the institution would get, at most one answer for each pair of
 //! these tiles that was not answered before, because the partner counts and records every pair of the agreement once, whichever key
 //! asks; and again the answers that both sides learn and the partner already knows. A thief who is caught cheating gets the institution
 //! banned. The key cannot compute another tile, agree on another plan, sign a record, or make other
-//! keys; and it is no identity: nobody has pinned it. Keys cannot be withdrawn, so they are short-lived, and sessions end with them.
+//! keys; and it is not an identity: nobody has pinned it. Keys cannot be revoked, so they are short-lived, and sessions end with them.
 //!
 //! **What a partner with many workers gets.** What it gets from one session of the whole plan. All tiles are charged to one ledger under
 //! one lock before anything is opened, the plan as a whole was checked against the limits when it was agreed on, and each tile has

@@ -4,7 +4,7 @@ use super::certificate::{MAX_WORKER_KEY_TIME, TileRange, WorkerCertificate};
 use super::gate::WorkerGate;
 use super::gateway;
 use super::plan::AgreedPlan;
-use crate::connect::{join_with_worker_key, shake_hands};
+use crate::connect::{join_with_worker_key, worker_handshake};
 use crate::error::{FileProblem, InternalError, UsageError, WorkerKeyProblem};
 use crate::limits::Timeouts;
 use crate::state_dir;
@@ -48,7 +48,7 @@ struct OrderFile {
 }
 
 impl WorkOrder {
-    /// Makes a key for these tiles of an agreement of this institution.
+    /// Creates a key for these tiles of an agreement of this institution.
     pub fn new(
         institution: &Identity,
         plan: &AgreedPlan,
@@ -220,9 +220,9 @@ impl WorkOrder {
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<SecureChannel, SessionError> {
         let gate = self.gate(tile);
-        let shake = |socket| shake_hands(socket, self.role(), &self.key, &gate, timeouts);
+        let handshake = |socket| worker_handshake(socket, self.role(), &self.key, &gate, timeouts);
         let greeting = || gateway::greeting(&self.key, &self.certificate, &self.plan, tile);
-        crate::relay::meet(is_stopped, (address, true), &greeting, timeouts, &shake)
+        crate::relay::meet(is_stopped, (address, true), &greeting, timeouts, &handshake)
     }
 
     pub(super) fn gate(&self, tile: Tile) -> WorkerGate {

@@ -3,7 +3,7 @@
 use super::certificate::TileRange;
 use crate::disclosure::{self, DisclosureLedger};
 use crate::error::{FileProblem, InternalError, Misbehaviour, SessionError};
-use crate::identity::{hex, unhex};
+use crate::identity::{from_hex, hex};
 use crate::roster::{self, Parties, Roster};
 use crate::scanpath_limit::{Limits, ScanpathLimit};
 use crate::session::AgreedSession;
@@ -117,10 +117,10 @@ impl AgreedPlan {
 
     /// The id of the agreement.
     pub(super) fn id(&self) -> Result<[u8; 32], SessionError> {
-        Ok(unhex(&self.agreement).ok_or(Misbehaviour::DifferentAgreement)?)
+        Ok(from_hex(&self.agreement).ok_or(Misbehaviour::DifferentAgreement)?)
     }
 
-    /// The number of pairs of a tile, which are not listed.
+    /// The number of pairs of a tile, without listing them.
     pub(super) fn pairs_in(&self, tile: Tile) -> u64 {
         self.blocks_of(tile).pairs()
     }
@@ -193,8 +193,8 @@ impl AgreedPlan {
         };
         self.version == VERSION
             && (1..=MAX_TILES).contains(&self.tiles)
-            && unhex(&self.agreement).is_some()
-            && unhex(&self.plan).is_some()
+            && from_hex(&self.agreement).is_some()
+            && from_hex(&self.plan).is_some()
             && self.labels.len() == own.len()
             && self.letters.len() == own.len()
             && self.participants.len() == own.len()

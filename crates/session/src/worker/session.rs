@@ -17,7 +17,7 @@ use crate::control::{self, Tag};
 use crate::digests::{nonce, run_tag};
 use crate::engine_decision::EngineReason;
 use crate::error::{Difference, Misbehaviour, UsageError, sanitize};
-use crate::identity::unhex;
+use crate::identity::from_hex;
 use crate::ledger::LedgerFile;
 use crate::limits::Timeouts;
 use crate::records::MAX_STARTS;
@@ -94,7 +94,7 @@ impl Session {
     ) -> Result<Agreement, SessionError> {
         let (role, plan) = (self.role, &order.plan);
         if plan.is_complete {
-            // What is stored can still be had from the coordinator.
+            // The coordinator can still return what is stored.
             let complete = Err::<(), _>(UsageError::CompleteAgreement.into());
             self.or_decline(Tag::Ready, complete)?;
         }
@@ -120,7 +120,7 @@ impl Session {
                 theirs: sanitize(&theirs.tile),
             }]));
         }
-        let plan_id = unhex(&plan.plan).ok_or(Misbehaviour::DifferentAgreement)?;
+        let plan_id = from_hex(&plan.plan).ok_or(Misbehaviour::DifferentAgreement)?;
         let proposal = Proposal {
             spec: plan.spec.clone(),
             auto_engine: false,
@@ -128,7 +128,7 @@ impl Session {
             pseudonyms: false,
             estimate_only: false,
             fresh: false,
-            // The limits of the plan are used as they were agreed on.
+            // The limits apply as they were agreed on.
             limit_per_scanpath: ScanpathLimit::Default,
             declared_letters: None,
             disclosure: DisclosureLimits::default(),
@@ -139,7 +139,7 @@ impl Session {
         };
         let ledger_file = match &records {
             TileRecords::Shared(state_dir) => self.ledger(Some(state_dir)),
-            // The coordinator's is the one that counts.
+            // The coordinator's account is the authoritative one.
             TileRecords::Coordinated(_) => LedgerFile::at(None),
         };
         let coordinated = matches!(records, TileRecords::Coordinated(_));

@@ -41,7 +41,7 @@ fn spec(engine: Engine) -> Spec {
 }
 
 /// Two institutions with an agreement on tiles.
-pub(super) struct World {
+pub(super) struct Setup {
     folders: [TempDir; 2],
     pub(super) identities: [Identity; 2],
 }
@@ -64,20 +64,20 @@ fn proposal(side: &str, engine: Engine) -> Proposal {
     }
 }
 
-impl World {
+impl Setup {
     pub(super) fn new(engine: Engine) -> Self {
         let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let identities = [(); 2].map(|()| Identity::ephemeral().unwrap());
-        let world = Self {
+        let setup = Self {
             folders,
             identities,
         };
         let plans = ["p", "q"].map(|side| proposal(side, engine));
-        for ended in world.session(plans) {
-            let ended = ended.unwrap();
-            assert_eq!((ended.pairs, ended.outcome.results.len()), (0, 0));
+        for result in setup.session(plans) {
+            let result = result.unwrap();
+            assert_eq!((result.pairs, result.outcome.results.len()), (0, 0));
         }
-        world
+        setup
     }
 
     pub(super) fn state_dir(&self, side: usize) -> StateDir {
@@ -126,7 +126,7 @@ impl World {
 
     pub(super) fn order(&self, side: usize, tiles: &str) -> WorkOrder {
         let (identity, plan) = (&self.identities[side], self.plan(side));
-        WorkOrder::new(identity, &plan, tiles.parse().unwrap(), hour()).unwrap()
+        WorkOrder::new(identity, &plan, tiles.parse().unwrap(), in_one_hour()).unwrap()
     }
 
     /// The most comparisons of a scanpath that each side has counted.
@@ -171,7 +171,7 @@ impl World {
     }
 }
 
-fn hour() -> SystemTime {
+fn in_one_hour() -> SystemTime {
     crate::date::now() + Duration::from_secs(3600)
 }
 
@@ -190,19 +190,19 @@ fn problem_of(error: &SessionError) -> Option<WorkerKeyProblem> {
 #[test]
 fn workers_compute_the_tiles_of_an_agreement_without_the_key() {
     for engine in [Engine::Garbled, Engine::Shares] {
-        let world = World::new(engine);
-        assert_eq!(world.counted(), [0, 0]);
-        let orders = [world.order(0, "1-2"), world.order(1, "1-3")];
-        let third = world.order(0, "3");
+        let setup = Setup::new(engine);
+        assert_eq!(setup.counted(), [0, 0]);
+        let orders = [setup.order(0, "1-2"), setup.order(1, "1-3")];
+        let third = setup.order(0, "3");
         let mut parts = [Vec::new(), Vec::new()];
         // A tile that is computed again opens the same values, and is not counted again.
         for index in [2, 1, 3, 2] {
             let host = if index == 3 { &third } else { &orders[0] };
-            let ended = world
+            let result = setup
                 .work([host, &orders[1]], tile(index))
                 .map(Result::unwrap);
-            for (parts, ended) in parts.iter_mut().zip(ended) {
-                parts.push(ended.outcome);
+            for (parts, result) in parts.iter_mut().zip(result) {
+                parts.push(result.outcome);
             }
         }
         let (a, b) = (cohort("p"), cohort("q"));
@@ -224,49 +224,49 @@ fn workers_compute_the_tiles_of_an_agreement_without_the_key() {
         assert_eq!(host.a[0].participant, "p0");
         assert!(host.b[0].participant.starts_with("p-"));
         assert!(join.b.iter().any(|label| label.participant == "q0"));
-        assert_eq!(world.counted(), [3, 3]);
+        assert_eq!(setup.counted(), [3, 3]);
     }
 }
 
 #[test]
 fn only_a_valid_key_for_the_tile_is_accepted() {
-    let world = World::new(Engine::Garbled);
-    let good = [world.order(0, "1-3"), world.order(1, "1-3")];
+    let setup = Setup::new(Engine::Garbled);
+    let good = [setup.order(0, "1-3"), setup.order(1, "1-3")];
     let refused = |join: WorkOrder, index| {
-        let [host, _] = world.work([&good[0], &join], tile(index));
+        let [host, _] = setup.work([&good[0], &join], tile(index));
         problem_of(&host.unwrap_err())
     };
     // Tiles that the key is not for.
     assert_eq!(
-        refused(world.order(1, "1-2"), 3),
+        refused(setup.order(1, "1-2"), 3),
         Some(WorkerKeyProblem::OtherTile)
     );
-    assert!(problem_of(&world.order(1, "1-2").tile(3).unwrap_err()).is_some());
-    // A key whose time is over: its owner does not use it, and the other side does not accept it.
-    let mut expired = world.order(1, "1-3");
+    assert!(problem_of(&setup.order(1, "1-2").tile(3).unwrap_err()).is_some());
+    // An expired key: its owner does not use it, and the other side does not accept it.
+    let mut expired = setup.order(1, "1-3");
     let past = crate::date::now() - Duration::from_secs(5);
     let sign = |signer: &Identity, order: &WorkOrder, agreement: &str, expires| {
         let tiles = "1-3".parse().unwrap();
         WorkerCertificate::sign(signer, &order.key, agreement, tiles, expires).unwrap()
     };
     let agreement = expired.plan.agreement.clone();
-    expired.certificate = sign(&world.identities[1], &expired, &agreement, past);
+    expired.certificate = sign(&setup.identities[1], &expired, &agreement, past);
     assert_eq!(
         problem_of(&expired.tile(1).unwrap_err()),
         Some(WorkerKeyProblem::Expired)
     );
     assert_eq!(refused(expired, 1), Some(WorkerKeyProblem::Expired));
     // Another agreement.
-    let mut other = world.order(1, "1-3");
-    other.certificate = sign(&world.identities[1], &other, &"0".repeat(64), hour());
+    let mut other = setup.order(1, "1-3");
+    other.certificate = sign(&setup.identities[1], &other, &"0".repeat(64), in_one_hour());
     assert_eq!(refused(other, 1), Some(WorkerKeyProblem::OtherAgreement));
     // A worker that makes a key for another worker, in its own name or in that of its institution.
-    let worker = world.order(1, "1-3");
-    let mut made = world.order(1, "1-3");
-    made.certificate = sign(&worker.key, &made, &agreement, hour());
+    let worker = setup.order(1, "1-3");
+    let mut made = setup.order(1, "1-3");
+    made.certificate = sign(&worker.key, &made, &agreement, in_one_hour());
     assert_eq!(refused(made, 1), Some(WorkerKeyProblem::OtherInstitution));
     for changed in ["expires", "last_tile", "signature"] {
-        let mut forged = world.order(1, "1-2");
+        let mut forged = setup.order(1, "1-2");
         let mut text: serde_json::Value = serde_json::to_value(&forged.certificate).unwrap();
         match changed {
             "signature" => text["signature"] = "0".repeat(128).into(),
@@ -283,23 +283,23 @@ fn only_a_valid_key_for_the_tile_is_accepted() {
         );
     }
     // The certificate of another worker's key.
-    let mut taken = world.order(1, "1-3");
-    taken.certificate = world.order(1, "1-3").certificate;
+    let mut taken = setup.order(1, "1-3");
+    taken.certificate = setup.order(1, "1-3").certificate;
     assert_eq!(refused(taken, 1), Some(WorkerKeyProblem::OtherKey));
     // Nothing was counted for any of these.
-    assert_eq!(world.counted(), [0, 0]);
-    let ended = world.work([&good[0], &good[1]], tile(1));
-    assert!(ended.iter().all(Result::is_ok));
+    assert_eq!(setup.counted(), [0, 0]);
+    let results = setup.work([&good[0], &good[1]], tile(1));
+    assert!(results.iter().all(Result::is_ok));
 }
 
 #[test]
-fn a_worker_key_is_no_identity_and_signs_no_record() {
-    let world = World::new(Engine::Garbled);
-    let order = world.order(1, "1-3");
+fn a_worker_key_is_not_an_identity_and_cannot_sign_records() {
+    let setup = Setup::new(Engine::Garbled);
+    let order = setup.order(1, "1-3");
     // The partner has pinned the institution's key.
-    let impostor = World {
+    let impostor = Setup {
         folders: [(); 2].map(|()| tempfile::tempdir().unwrap()),
-        identities: world.identities.clone(),
+        identities: setup.identities.clone(),
     };
     let listener = Listener::bind("127.0.0.1:0").unwrap();
     let address = listener.address().to_string();
@@ -311,27 +311,27 @@ fn a_worker_key_is_no_identity_and_signs_no_record() {
         drop(joined);
         assert!(host.join().unwrap().is_err());
     });
-    // The file is no identity file, and the record has the signatures of the institutions alone.
+    // The file is not an identity file, and the record has only the signatures of the institutions.
     let path = impostor.folders[0].path().join("work.json");
     order.save(&path).unwrap();
     assert!(Identity::load(&path).is_err());
     assert!(order.save(&path).is_err(), "keys are not overwritten");
     let loaded = WorkOrder::load(&path).unwrap();
     assert_eq!(loaded.fingerprint(), order.fingerprint());
-    let ended = world.work([&world.order(0, "1"), &loaded], tile(1));
-    assert!(ended.iter().all(Result::is_ok));
+    let results = setup.work([&setup.order(0, "1"), &loaded], tile(1));
+    assert!(results.iter().all(Result::is_ok));
     for side in [0, 1] {
-        let record = SignedRecord::read(&world.state_dir(side).record(), None).unwrap();
+        let record = SignedRecord::read(&setup.state_dir(side).record(), None).unwrap();
         // The intent of the whole plan, from the control session.
         assert_eq!(record.lines.len(), 1);
     }
 }
 
 #[test]
-fn a_work_order_has_no_more_than_its_tiles_and_its_time() {
-    let world = World::new(Engine::Garbled);
-    let plan = world.plan(0);
-    let order = world.order(0, "2");
+fn a_work_order_is_limited_to_its_tiles_and_expiry() {
+    let setup = Setup::new(Engine::Garbled);
+    let plan = setup.plan(0);
+    let order = setup.order(0, "2");
     let own = plan.own_in(tile(2));
     assert!(own.len() < plan.letters.len());
     for (index, letters) in order.plan.letters.iter().enumerate() {
@@ -343,15 +343,18 @@ fn a_work_order_has_no_more_than_its_tiles_and_its_time() {
         let made = WorkOrder::new(identity, &plan, tiles.parse().unwrap(), expires);
         problem_of(&made.unwrap_err())
     };
-    let [a, b] = &world.identities;
-    assert_eq!(make(a, "1-4", hour()), Some(WorkerKeyProblem::OtherTile));
+    let [a, b] = &setup.identities;
     assert_eq!(
-        make(b, "1", hour()),
+        make(a, "1-4", in_one_hour()),
+        Some(WorkerKeyProblem::OtherTile)
+    );
+    assert_eq!(
+        make(b, "1", in_one_hour()),
         Some(WorkerKeyProblem::OtherInstitution)
     );
     // A worker cannot make a key for another.
     assert_eq!(
-        make(&order.key, "2", hour()),
+        make(&order.key, "2", in_one_hour()),
         Some(WorkerKeyProblem::OtherInstitution)
     );
     let past = crate::date::now() - Duration::from_secs(1);
@@ -363,13 +366,13 @@ fn a_work_order_has_no_more_than_its_tiles_and_its_time() {
         assert!(text.parse::<TileRange>().is_err(), "{text}");
     }
     assert_eq!("4-7".parse::<TileRange>().unwrap().to_string(), "4-7");
-    assert!(world.state_dir(0).agreed_plan("ffffff").is_err());
+    assert!(setup.state_dir(0).agreed_plan("ffffff").is_err());
 }
 
 /// The limits of the plan hold for workers, too.
 #[test]
 fn a_plan_beyond_the_limits_is_not_agreed_on() {
-    let world = World {
+    let setup = Setup {
         folders: [(); 2].map(|()| tempfile::tempdir().unwrap()),
         identities: [(); 2].map(|()| Identity::ephemeral().unwrap()),
     };
@@ -378,8 +381,8 @@ fn a_plan_beyond_the_limits_is_not_agreed_on() {
         plan.limit_per_scanpath = ScanpathLimit::Count(2);
         plan
     });
-    assert!(world.session(plans).iter().all(Result::is_err));
-    assert!(!world.state_dir(0).agreements().exists());
+    assert!(setup.session(plans).iter().all(Result::is_err));
+    assert!(!setup.state_dir(0).agreements().exists());
 }
 
 mod attacks;

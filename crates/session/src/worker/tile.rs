@@ -6,7 +6,7 @@ use crate::error::SessionError;
 use crate::memory;
 use crate::records::AgreedPairs;
 use crate::roster::{self, Roster};
-use crate::session::open_records::{OpenedFor, all_comparisons};
+use crate::session::open_records::{RecordsScope, all_comparisons};
 use veilpath_protocol::{JobSize, PairBlocks, Role, SideSize, Tile};
 
 #[cfg(test)]
@@ -82,7 +82,7 @@ impl AgreedPlan {
 }
 
 impl TilePairs {
-    /// As this side's records see them.
+    /// The pairs in the form of this side's records.
     pub(super) fn agreed<'a>(&'a self, plan: &'a AgreedPlan) -> AgreedPairs<'a> {
         AgreedPairs {
             role: plan.role(),
@@ -93,13 +93,13 @@ impl TilePairs {
         }
     }
 
-    /// What this side's records are opened for.
+    /// The scope of this side's records.
     pub(super) fn opened<'a>(
         &'a self,
         plan: &'a AgreedPlan,
         agreed: &'a AgreedPairs<'a>,
-    ) -> OpenedFor<'a> {
-        OpenedFor {
+    ) -> RecordsScope<'a> {
+        RecordsScope {
             agreed,
             tile: Some(self.tile),
             whole: Some(&self.whole),

@@ -28,7 +28,7 @@ fn breaks(engine: &Engine) -> usize {
     }
 }
 
-/// A proxy that passes on as many bytes as are left, both ways together, and then closes both connections.
+/// A proxy that forwards a limited number of bytes, both ways together, and then closes both connections.
 fn breaking_proxy(upstream: SocketAddr, left: &Arc<AtomicI64>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -58,13 +58,13 @@ fn breaking_proxy(upstream: SocketAddr, left: &Arc<AtomicI64>) -> SocketAddr {
     address
 }
 
-pub(crate) struct World {
+pub(crate) struct Setup {
     identities: [Identity; 2],
     folders: [TempDir; 2],
     pub(crate) proposals: [Proposal; 2],
 }
 
-impl World {
+impl Setup {
     pub(crate) fn new(engine: Engine, count: usize, length: usize) -> Self {
         let mut rng = ChaCha20Rng::seed_from_u64(15);
         let mut cohort = || {
@@ -108,14 +108,14 @@ impl World {
         }
     }
 
-    /// One session through a connection that passes on so many bytes. Returns also how many it passed on.
+    /// One session through a connection that forwards this many bytes. Also returns how many it forwarded.
     pub(crate) fn run_through(
         &self,
         bytes: i64,
     ) -> ([Result<CompletedSession, SessionError>; 2], i64) {
         let left = Arc::new(AtomicI64::new(bytes));
-        let ended = self.sessions(&left, |agreed| agreed.run(&()));
-        (ended, bytes - left.load(Ordering::SeqCst))
+        let result = self.sessions(&left, |agreed| agreed.run(&()));
+        (result, bytes - left.load(Ordering::SeqCst))
     }
 
     /// What both sides see before the computation starts; then they end the session.
@@ -123,7 +123,7 @@ impl World {
         let left = Arc::new(AtomicI64::new(i64::MAX));
         self.sessions(&left, |agreed| {
             let summary = agreed.summary();
-            // A side that closes the connection at once may take back what the other has not read.
+            // Closing a connection at once may discard what the other side has not read.
             std::thread::sleep(Duration::from_millis(200));
             drop(agreed);
             Ok(summary)
@@ -200,7 +200,7 @@ impl World {
         scanpaths.values().map(|it| it.values().sum()).collect()
     }
 
-    /// Breaks the connection again and again, then lets it finish. An undisturbed run takes `total` bytes. Returns both
+    /// Breaks the connection repeatedly, then lets it finish. An undisturbed run takes `total` bytes. Returns both
     /// sides' last outcomes.
     fn survive(&self, total: i64) -> [CompletedSession; 2] {
         let mut rng = ChaCha20Rng::seed_from_u64(1915);
@@ -233,9 +233,9 @@ impl World {
     }
 }
 
-/// Both sides' bytes of an undisturbed run in a world of its own.
-fn undisturbed(world: &World) -> i64 {
-    let (results, passed) = world.run_through(i64::MAX);
+/// The bytes that both sides send in a run without faults.
+fn bytes_without_faults(setup: &Setup) -> i64 {
+    let (results, passed) = setup.run_through(i64::MAX);
     for result in results {
         result.unwrap();
     }
@@ -243,15 +243,15 @@ fn undisturbed(world: &World) -> i64 {
 }
 
 fn is_charged_once_per_pair(engine: Engine, count: usize, length: usize) {
-    let total = undisturbed(&World::new(engine, count, length));
-    let world = World::new(engine, count, length);
-    let [host, _] = world.survive(total);
+    let total = bytes_without_faults(&Setup::new(engine, count, length));
+    let setup = Setup::new(engine, count, length);
+    let [host, _] = setup.survive(total);
     eprintln!(
         "{total} bytes; {} pairs started more than once, at most {} times",
         host.restarted_pairs, host.max_starts
     );
     for side in 0..2 {
-        assert_eq!(world.charged(side), vec![count as u64; count]);
+        assert_eq!(setup.charged(side), vec![count as u64; count]);
     }
 }
 
@@ -277,14 +277,14 @@ fn paillier_is_charged_once_per_start() {
     const COUNT: usize = 4;
     let options = PaillierOptions::new(KeySize::Bits512, true).unwrap();
     let engine = Engine::Paillier(options);
-    let total = undisturbed(&World::new(engine, COUNT, 6));
-    let world = World::new(engine, COUNT, 6);
-    let ended = world.survive(total);
-    for (side, ended) in ended.iter().enumerate() {
-        let charged: u64 = world.charged(side).iter().sum();
+    let total = bytes_without_faults(&Setup::new(engine, COUNT, 6));
+    let setup = Setup::new(engine, COUNT, 6);
+    let results = setup.survive(total);
+    for (side, results) in results.iter().enumerate() {
+        let charged: u64 = setup.charged(side).iter().sum();
         let pairs = (COUNT * COUNT) as u64;
         assert!(charged >= pairs, "{charged}");
-        let most = pairs * u64::from(ended.max_starts);
+        let most = pairs * u64::from(results.max_starts);
         assert!(charged <= most, "{charged} of at most {most}");
     }
 }

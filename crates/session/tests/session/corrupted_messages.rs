@@ -22,8 +22,8 @@ use veilpath_protocol::{
 use veilpath_session::ChecksummedChannel;
 use wire::{DAMAGES, Damage, Fault, MessageCounter, WireEnd};
 
-/// No case may take longer; an honest run takes milliseconds.
-const HANG: Duration = Duration::from_secs(60);
+/// The longest time of a case; an honest run takes milliseconds.
+const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A comparison of two small cohorts.
 #[derive(Clone)]
@@ -98,23 +98,23 @@ impl Case {
 
     /// Runs both sides; also returns how many messages each has sent.
     fn run(&self, checksummed: bool, fault: Option<Fault>) -> (SideResults, [usize; 2]) {
-        let (to_us, ends) = channel();
+        let (sender, ends) = channel();
         for (side, end) in wire::connect(fault).into_iter().enumerate() {
-            let (case, to_us) = (self.clone(), to_us.clone());
+            let (case, sender) = (self.clone(), sender.clone());
             std::thread::spawn(move || {
-                let ran = case.side(side, checksummed, end);
-                let _ = to_us.send((side, ran));
+                let result = case.side(side, checksummed, end);
+                let _ = sender.send((side, result));
             });
         }
-        drop(to_us);
-        let mut ended = [None, None];
+        drop(sender);
+        let mut results = [None, None];
         for _ in 0..2 {
-            let (side, ran) = ends
-                .recv_timeout(HANG)
+            let (side, result) = ends
+                .recv_timeout(RUN_TIMEOUT)
                 .unwrap_or_else(|why| panic!("{}: {fault:?}: {why}", self.name));
-            ended[side] = Some(ran);
+            results[side] = Some(result);
         }
-        let [host, join] = ended.map(Option::unwrap);
+        let [host, join] = results.map(Option::unwrap);
         ([host.0, join.0], [host.1, join.1])
     }
 
@@ -135,7 +135,7 @@ impl Case {
         let job = Job::new(&self.spec, role, &own, lengths.len(), &pairs).unwrap();
         let job = job.with_peer_lengths(&lengths).unwrap();
         let (mut channel, count) = MessageCounter::new(end);
-        let ran = match checksummed {
+        let result = match checksummed {
             true => self
                 .spec
                 .engine
@@ -143,11 +143,11 @@ impl Case {
             false => self.spec.engine.run(&job, &mut channel, &()),
         };
         let count = *count.lock().unwrap();
-        (ran, count)
+        (result, count)
     }
 
     /// Whether a side's answers are right.
-    fn is_right(&self, side: usize, answers: &[Answer]) -> bool {
+    fn is_correct(&self, side: usize, answers: &[Answer]) -> bool {
         let learns = self.spec.reveal_to.includes([Role::Host, Role::Join][side]);
         answers == if learns { &self.expected[..] } else { &[] }
     }
@@ -197,10 +197,10 @@ fn cases(long: bool) -> Vec<Case> {
     cases
 }
 
-/// A small random generator: the same numbers on every machine.
-struct Numbers(u64);
+/// A small deterministic random generator.
+struct TestRng(u64);
 
-impl Numbers {
+impl TestRng {
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -213,14 +213,14 @@ fn is_long() -> bool {
     std::env::var("VEILPATH_FAULTS").is_ok_and(|value| value == "long")
 }
 
-fn numbers() -> Numbers {
+fn seeded_rng() -> TestRng {
     let given = std::env::var("VEILPATH_FAULTS_SEED").ok();
     let seed = given.and_then(|seed| seed.parse().ok());
     let seed = seed
         .unwrap_or(u64::from(std::process::id()) << 17 | 1)
         .max(1);
     eprintln!("VEILPATH_FAULTS_SEED={seed}");
-    Numbers(seed)
+    TestRng(seed)
 }
 
 /// How the sides of all cases ended.
@@ -239,16 +239,16 @@ impl Tally {
 }
 
 /// All faults of a case: every message where they are few, else some.
-fn faults(messages: [usize; 2], long: bool, numbers: &mut Numbers) -> Vec<Fault> {
+fn faults(messages: [usize; 2], long: bool, rng: &mut TestRng) -> Vec<Fault> {
     let mut all = Vec::new();
     for (side, count) in messages.into_iter().enumerate() {
         let every = (count / if long { 24 } else { 4 }).max(1);
-        let first = numbers.next() as usize % every;
+        let first = rng.next() as usize % every;
         for message in (first..count).step_by(every) {
             for damage in DAMAGES {
                 let several = matches!(damage, Damage::Cut | Damage::BitTurned);
                 for _ in 0..if long && several { 3 } else { 1 } {
-                    let place = numbers.next();
+                    let place = rng.next();
                     all.push(Fault {
                         side,
                         message,
@@ -262,19 +262,19 @@ fn faults(messages: [usize; 2], long: bool, numbers: &mut Numbers) -> Vec<Fault>
     all
 }
 
-fn try_all(checksummed: bool) -> Tally {
-    let (long, mut numbers, mut tally) = (is_long(), numbers(), Tally::default());
-    let mut ran = 0;
+fn run_all_faults(checksummed: bool) -> Tally {
+    let (long, mut rng, mut tally) = (is_long(), seeded_rng(), Tally::default());
+    let mut case_count = 0;
     for case in cases(long) {
         let (undisturbed, messages) = case.run(checksummed, None);
         for (side, end) in undisturbed.into_iter().enumerate() {
-            assert!(case.is_right(side, &end.unwrap()), "{}", case.name);
+            assert!(case.is_correct(side, &end.unwrap()), "{}", case.name);
         }
-        for fault in faults(messages, long, &mut numbers) {
-            ran += 1;
+        for fault in faults(messages, long, &mut rng) {
+            case_count += 1;
             for (side, end) in case.run(checksummed, Some(fault)).0.into_iter().enumerate() {
                 let end = match end {
-                    Ok(answers) if case.is_right(side, &answers) => "right",
+                    Ok(answers) if case.is_correct(side, &answers) => "right",
                     Ok(_) => "WRONG",
                     Err(ProtocolError::Internal(_) | ProtocolError::Job(_)) => "CONTRADICTION",
                     Err(_) => "error",
@@ -290,7 +290,7 @@ fn try_all(checksummed: bool) -> Tally {
     } else {
         "without packets"
     };
-    eprintln!("{way}: {ran} cases, how their two sides ended:");
+    eprintln!("{way}: {case_count} cases, how their two sides ended:");
     for ((engine, damage, end), count) in &tally.0 {
         eprintln!("  {engine}, {damage:?}: {count} × {end}");
     }
@@ -299,7 +299,7 @@ fn try_all(checksummed: bool) -> Tally {
 
 #[test]
 fn no_corrupted_message_gives_a_wrong_score() {
-    let tally = try_all(true);
+    let tally = run_all_faults(true);
     assert_eq!(tally.of("WRONG"), 0);
     assert!(tally.of("error") > 0);
 }
@@ -307,6 +307,6 @@ fn no_corrupted_message_gives_a_wrong_score() {
 /// Why there are packets: an engine cannot detect all corruption.
 #[test]
 fn engines_do_not_panic_hang_or_contradict_themselves() {
-    let tally = try_all(false);
+    let tally = run_all_faults(false);
     assert!(tally.of("error") > 0);
 }

@@ -56,7 +56,7 @@ fn relay(mut from: TcpStream, mut to: TcpStream, delay: Duration) {
     });
 }
 
-/// Two cohorts with so many scanpaths of this length, all of which are compared.
+/// Two cohorts with this many scanpaths of this length, all of which are compared.
 #[derive(Clone, Copy)]
 struct Case {
     engine: Engine,
@@ -165,7 +165,7 @@ fn compare(case: Case) -> ComparisonRun {
     }
 }
 
-/// With a latency of 20 ms, at most 1.5 times the time without it, plus so many round trips. On a busy machine a sleep lasts
+/// With a latency of 20 ms, at most 1.5 times the time without it, plus this many round trips. On a busy machine a sleep lasts
 /// longer than it should: one of three runs must meet this.
 fn costs_at_most(size: KeySize, length: u16, round_trips: u32) {
     let met = (0..3).any(|_| is_met(size, length, round_trips));
@@ -197,7 +197,7 @@ fn is_met(size: KeySize, length: u16, round_trips: u32) -> bool {
 }
 
 #[test]
-fn a_short_comparison_with_latency() {
+fn latency_adds_few_round_trips_to_a_short_comparison() {
     // A batch takes two thirds of the cells that are ready, which makes about five rounds for a letter; a cell at a time
     // would be four hundred in all.
     costs_at_most(KeySize::Bits512, 20, 160);
@@ -206,11 +206,11 @@ fn a_short_comparison_with_latency() {
 /// The full size, with a key that protects. It has about five hundred rounds; the two sides compute during a part of them.
 #[test]
 #[ignore = "takes half a minute on a quiet machine; .ci/full runs it"]
-fn a_long_comparison_with_latency() {
+fn latency_adds_few_round_trips_to_a_long_comparison() {
     costs_at_most(KeySize::Bits2048, 100, 400);
 }
 
-/// The estimates of time and rounds are right within a factor of 2; a short time is just short. On a busy machine one of five
+/// The estimates of time and rounds are right within a factor of 2; short times are only checked to be short. On a busy machine one of five
 /// runs must meet this.
 fn is_estimated(cases: &[(Engine, u16, u16, u64)]) {
     for &(engine, scanpaths, length, milliseconds) in cases {

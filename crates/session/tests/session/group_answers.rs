@@ -1,10 +1,10 @@
-//! Answers about groups between two sides: what comes out, what is refused, and what survives a broken connection.
+//! Answers about groups between two sides: results, refusals, and broken connections.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
 mod published;
 mod sizes;
 
-use crate::broken_connections::World;
+use crate::broken_connections::Setup;
 use std::collections::BTreeSet;
 use veilpath_metrics::{Comparison, Metric, Scanpath};
 use veilpath_protocol::{
@@ -27,21 +27,21 @@ const QUESTIONS: [&str; 10] = [
 ];
 
 /// Six participants in two groups, on each side; every group has three.
-fn world(engine: Engine, question: &str, minimum: u32) -> World {
-    let mut world = World::new(engine, 6, 8);
-    for proposal in &mut world.proposals {
+fn setup(engine: Engine, question: &str, minimum: u32) -> Setup {
+    let mut setup = Setup::new(engine, 6, 8);
+    for proposal in &mut setup.proposals {
         proposal.spec.reveal = question.parse().unwrap();
         proposal.disclosure.minimum_group = minimum;
         for (place, entry) in proposal.cohort.entries.iter_mut().enumerate() {
             entry.group = Some(["control", "patient"][place % 2].into());
         }
     }
-    world
+    setup
 }
 
 /// The answer in the clear, with the coins of a private test.
-fn oracle(world: &World, answer: &GroupAnswer) -> GroupAnswer {
-    let [a, b] = &world.proposals;
+fn oracle(setup: &Setup, answer: &GroupAnswer) -> GroupAnswer {
+    let [a, b] = &setup.proposals;
     let plain = Spec {
         engine: Engine::Plain,
         reveal_to: RevealTo::Both,
@@ -60,30 +60,30 @@ fn bytes(hex: &str) -> [u8; 32] {
     std::array::from_fn(digits)
 }
 
-fn run(world: &World) -> [Result<GroupAnswer, SessionError>; 2] {
-    world.run_through(i64::MAX).0.map(|ended| {
-        let outcome = ended?.outcome;
+fn run(setup: &Setup) -> [Result<GroupAnswer, SessionError>; 2] {
+    setup.run_through(i64::MAX).0.map(|result| {
+        let outcome = result?.outcome;
         assert!(outcome.results.is_empty());
         Ok(outcome.answers.into_iter().next().unwrap())
     })
 }
 
-fn error(world: &World) -> SessionError {
-    let ended = world.run_through(i64::MAX).0.map(Result::unwrap_err);
+fn error(setup: &Setup) -> SessionError {
+    let results = setup.run_through(i64::MAX).0.map(Result::unwrap_err);
     let declined = |error: &SessionError| matches!(error, SessionError::Declined(_));
-    ended.into_iter().find(|error| !declined(error)).unwrap()
+    results.into_iter().find(|error| !declined(error)).unwrap()
 }
 
 #[test]
-fn both_sides_get_the_answer_in_the_clear_and_nothing_else() {
+fn both_sides_get_only_the_answer_computed_in_the_clear() {
     for engine in [Engine::Garbled, Engine::Shares] {
         for question in QUESTIONS {
-            let world = world(engine, question, 3);
+            let setup = setup(engine, question, 3);
             let [host, join] =
-                run(&world).map(|it| it.unwrap_or_else(|e| panic!("{question}: {e}")));
+                run(&setup).map(|it| it.unwrap_or_else(|e| panic!("{question}: {e}")));
             assert_eq!(host, join, "{question}");
-            let mut expected = oracle(&world, &host);
-            hide_small_counts(&world, &mut expected);
+            let mut expected = oracle(&setup, &host);
+            hide_small_counts(&setup, &mut expected);
             assert_eq!(host, expected, "{question} by {engine:?}");
         }
     }
@@ -91,14 +91,14 @@ fn both_sides_get_the_answer_in_the_clear_and_nothing_else() {
 
 /// With these bins some counts are shown and some are not.
 #[test]
-fn counts_of_few_participants_are_hidden_with_another() {
+fn small_counts_are_hidden_together_with_another() {
     let mut patterns = BTreeSet::new();
     for bins in [2, 3, 5, 8] {
-        let world = world(Engine::Shares, &format!("histogram:{bins}"), 3);
-        let [host, join] = run(&world).map(Result::unwrap);
+        let setup = setup(Engine::Shares, &format!("histogram:{bins}"), 3);
+        let [host, join] = run(&setup).map(Result::unwrap);
         assert_eq!(host, join);
-        let mut expected = oracle(&world, &host);
-        hide_small_counts(&world, &mut expected);
+        let mut expected = oracle(&setup, &host);
+        hide_small_counts(&setup, &mut expected);
         assert_eq!(host, expected, "{bins} bins");
         let GroupAnswer::Histogram(found) = host else {
             panic!("not a histogram")
@@ -113,12 +113,12 @@ fn counts_of_few_participants_are_hidden_with_another() {
 
 /// Hides the counts of a histogram in the clear, in which nothing is hidden, that are of fewer than three participants of a side, and
 /// the smallest of the others.
-fn hide_small_counts(world: &World, answer: &mut GroupAnswer) {
+fn hide_small_counts(setup: &Setup, answer: &mut GroupAnswer) {
     let GroupAnswer::Histogram(histogram) = answer else {
         return;
     };
     histogram.minimum = 3;
-    let [a, b] = &world.proposals;
+    let [a, b] = &setup.proposals;
     let bins = histogram.bins.counts.len();
     let mut members = vec![[BTreeSet::new(), BTreeSet::new()]; bins];
     let mut counts = vec![0; bins];
@@ -152,20 +152,20 @@ fn hide_small_counts(world: &World, answer: &mut GroupAnswer) {
 #[test]
 fn paillier_keeps_shares_of_results() {
     let options = PaillierOptions::new(KeySize::Bits512, true).unwrap();
-    let world = world(Engine::Paillier(options), "mean:overall", 3);
+    let setup = setup(Engine::Paillier(options), "mean:overall", 3);
     let total = {
-        let (ended, passed) =
-            self::world(Engine::Paillier(options), "mean:overall", 3).run_through(i64::MAX);
-        let _ = ended.map(Result::unwrap);
+        let (results, passed) =
+            self::setup(Engine::Paillier(options), "mean:overall", 3).run_through(i64::MAX);
+        let _ = results.map(Result::unwrap);
         passed
     };
     for part in [3, 6, 9] {
-        let _ = world.run_through(total * part / 10);
+        let _ = setup.run_through(total * part / 10);
     }
-    let [host, join] = run(&world).map(Result::unwrap);
+    let [host, join] = run(&setup).map(Result::unwrap);
     assert_eq!(host, join);
-    assert_eq!(host, oracle(&world, &host));
-    assert_eq!([world.disclosed(0), world.disclosed(1)], [1, 1]);
+    assert_eq!(host, oracle(&setup, &host));
+    assert_eq!([setup.disclosed(0), setup.disclosed(1)], [1, 1]);
 }
 
 /// Means, the test of sites, and what is linear once groups are published; the others end before anything is sent.
@@ -181,13 +181,13 @@ fn paillier_answers_with_public_labels_only() {
         ("nearest:5,rate", false),
         ("histogram:3", false),
     ] {
-        let world = world(Engine::Paillier(options), question, 3);
+        let setup = setup(Engine::Paillier(options), question, 3);
         if is_answered {
-            let [host, join] = run(&world).map(Result::unwrap);
-            assert_eq!([&host, &join], [&oracle(&world, &host); 2], "{question}");
+            let [host, join] = run(&setup).map(Result::unwrap);
+            assert_eq!([&host, &join], [&oracle(&setup, &host); 2], "{question}");
             continue;
         }
-        let (ended, passed) = world.run_through(i64::MAX);
+        let (results, passed) = setup.run_through(i64::MAX);
         let refused = |it: &Result<_, SessionError>| {
             let error = it.as_ref().err();
             matches!(
@@ -195,63 +195,63 @@ fn paillier_answers_with_public_labels_only() {
                 Some(SessionError::Protocol(ProtocolError::Unsupported(_)))
             )
         };
-        assert!(ended.iter().any(refused), "{question}");
+        assert!(results.iter().any(refused), "{question}");
         // Handshakes, and no roster.
         assert!(passed < 10_000, "{question}: {passed}");
-        assert_eq!([world.disclosed(0), world.disclosed(1)], [0, 0]);
+        assert_eq!([setup.disclosed(0), setup.disclosed(1)], [0, 0]);
     }
 }
 
 /// Two histograms whose ranges differ would show counts that each of them hides.
 #[test]
 fn participants_are_in_one_histogram() {
-    let mut world = world(Engine::Shares, "histogram:2", 3);
-    let _ = run(&world).map(Result::unwrap);
+    let mut setup = setup(Engine::Shares, "histogram:2", 3);
+    let _ = run(&setup).map(Result::unwrap);
     // Again the same answer: it is stored.
-    let _ = run(&world).map(Result::unwrap);
-    for proposal in &mut world.proposals {
+    let _ = run(&setup).map(Result::unwrap);
+    for proposal in &mut setup.proposals {
         proposal.spec.reveal = "histogram:4".parse().unwrap();
     }
     assert!(matches!(
-        error(&world),
+        error(&setup),
         SessionError::Limit(Limit::Disclosure(DisclosureRefusal::SecondHistogram {
             participants: 6
         }))
     ));
 }
 
-/// The groups of the joining side are assigned to the host's scanpaths, whose own groups play no role.
+/// The groups of the joining side are assigned to the host's scanpaths, whose own groups are not used.
 #[test]
 fn a_host_without_groups_learns_the_nearest() {
     for to in [RevealTo::Both, RevealTo::Join] {
-        let mut world = world(Engine::Shares, "nearest:5", 3);
-        for proposal in &mut world.proposals {
+        let mut setup = setup(Engine::Shares, "nearest:5", 3);
+        for proposal in &mut setup.proposals {
             proposal.spec.reveal_to = to;
         }
-        for entry in &mut world.proposals[0].cohort.entries {
+        for entry in &mut setup.proposals[0].cohort.entries {
             entry.group = None;
         }
-        let [_, join] = world.run_through(i64::MAX).0.map(Result::unwrap);
+        let [_, join] = setup.run_through(i64::MAX).0.map(Result::unwrap);
         let join = join.outcome.answers.into_iter().next().unwrap();
-        assert_eq!(join, oracle(&world, &join));
-        assert_eq!(world.disclosed(0), 1);
+        assert_eq!(join, oracle(&setup, &join));
+        assert_eq!(setup.disclosed(0), 1);
     }
 }
 
 #[test]
 fn one_side_alone_may_get_the_answer() {
     for to in [RevealTo::Host, RevealTo::Join] {
-        let mut world = world(Engine::Shares, "groups", 3);
-        for proposal in &mut world.proposals {
+        let mut setup = setup(Engine::Shares, "groups", 3);
+        for proposal in &mut setup.proposals {
             proposal.spec.reveal_to = to;
         }
-        let ended = world
+        let result = setup
             .run_through(i64::MAX)
             .0
             .map(|it| it.unwrap().outcome.answers);
         let known = usize::from(to == RevealTo::Join);
-        assert_eq!(ended[known].len(), 1);
-        assert!(ended[1 - known].is_empty());
+        assert_eq!(result[known].len(), 1);
+        assert!(result[1 - known].is_empty());
     }
 }
 
@@ -265,11 +265,11 @@ fn a_connection_that_breaks_opens_one_answer_and_counts_it_once() {
         (Engine::Shares, "test:sites,30"),
     ] {
         let total = {
-            let (ended, passed) = world(engine, question, 3).run_through(i64::MAX);
-            let _ = ended.map(Result::unwrap);
+            let (results, passed) = setup(engine, question, 3).run_through(i64::MAX);
+            let _ = results.map(Result::unwrap);
             passed
         };
-        let world = world(engine, question, 3);
+        let setup = setup(engine, question, 3);
         let mut answers = Vec::new();
         for round in 1..12 {
             // Most of the breaks are among the last messages, where the answer is opened.
@@ -277,25 +277,25 @@ fn a_connection_that_breaks_opens_one_answer_and_counts_it_once() {
                 1..5 => total * round / 6,
                 _ => total - 4200 + 350 * (round - 4),
             };
-            let (ended, _) = world.run_through(place);
-            let known = ended.into_iter().filter_map(Result::ok);
+            let (results, _) = setup.run_through(place);
+            let known = results.into_iter().filter_map(Result::ok);
             answers.extend(known.map(|it| it.outcome.answers[0].clone()));
         }
-        let [host, join] = run(&world).map(Result::unwrap);
+        let [host, join] = run(&setup).map(Result::unwrap);
         assert_eq!(host, join);
         assert!(answers.iter().all(|answer| *answer == host), "{question}");
-        assert_eq!(host, oracle(&world, &host), "{question}");
+        assert_eq!(host, oracle(&setup, &host), "{question}");
         for side in 0..2 {
             // Means with two groups of the partner are two about everybody.
             let cost = if question.starts_with("groups") { 2 } else { 1 };
-            assert_eq!(world.disclosed(side), cost, "{question}");
+            assert_eq!(setup.disclosed(side), cost, "{question}");
         }
     }
 }
 
 #[test]
 fn small_groups_and_differences_are_refused() {
-    let small = world(Engine::Shares, "groups", 4);
+    let small = setup(Engine::Shares, "groups", 4);
     assert!(matches!(
         error(&small),
         SessionError::Limit(Limit::Disclosure(DisclosureRefusal::SmallCell {
@@ -304,7 +304,7 @@ fn small_groups_and_differences_are_refused() {
         }))
     ));
     // The larger minimum of the two sides applies.
-    let mut larger = world(Engine::Shares, "mean", 2);
+    let mut larger = setup(Engine::Shares, "mean", 2);
     larger.proposals[1].disclosure.minimum_group = 7;
     assert!(matches!(
         error(&larger),
@@ -313,35 +313,35 @@ fn small_groups_and_differences_are_refused() {
             ..
         }))
     ));
-    let mut world = world(Engine::Shares, "mean:overall", 3);
-    let _ = run(&world).map(Result::unwrap);
-    world.proposals[0].cohort.entries.pop();
+    let mut setup = setup(Engine::Shares, "mean:overall", 3);
+    let _ = run(&setup).map(Result::unwrap);
+    setup.proposals[0].cohort.entries.pop();
     assert!(matches!(
-        error(&world),
+        error(&setup),
         SessionError::Limit(Limit::Disclosure(DisclosureRefusal::Differencing { .. }))
     ));
     // Scores of all but one would say what the mean hides.
-    for proposal in &mut world.proposals {
+    for proposal in &mut setup.proposals {
         proposal.spec.reveal = Reveal::Score;
     }
     assert!(matches!(
-        error(&world),
+        error(&setup),
         SessionError::Limit(Limit::Disclosure(DisclosureRefusal::Differencing { .. }))
     ));
 }
 
 /// A stimulus that one participant has seen, in a mean over all stimuli: the others' scores can be known beforehand.
 #[test]
-fn a_stimulus_that_few_have_seen_is_refused() {
-    let mut world = world(Engine::Shares, "mean:overall", 3);
-    for proposal in &mut world.proposals {
+fn a_stimulus_seen_by_few_participants_is_refused() {
+    let mut setup = setup(Engine::Shares, "mean:overall", 3);
+    for proposal in &mut setup.proposals {
         proposal.spec.pairs = PairRule::SameStimulus;
         for (place, entry) in proposal.cohort.entries.iter_mut().enumerate() {
             entry.stimulus = Some(if place == 0 { "rare" } else { "common" }.into());
         }
     }
     assert!(matches!(
-        error(&world),
+        error(&setup),
         SessionError::Limit(Limit::Disclosure(DisclosureRefusal::SmallCell {
             participants: 1,
             ..
@@ -352,12 +352,12 @@ fn a_stimulus_that_few_have_seen_is_refused() {
 /// Scanpaths without letters have known scores, so they hide nobody.
 #[test]
 fn scanpaths_without_letters_do_not_count() {
-    let mut world = world(Engine::Shares, "mean:overall", 3);
-    for entry in &mut world.proposals[0].cohort.entries[1..] {
+    let mut setup = setup(Engine::Shares, "mean:overall", 3);
+    for entry in &mut setup.proposals[0].cohort.entries[1..] {
         entry.scanpath = Scanpath::new(Vec::new());
     }
     assert!(matches!(
-        error(&world),
+        error(&setup),
         SessionError::Limit(Limit::Disclosure(DisclosureRefusal::SmallCell {
             participants: 1,
             ..
@@ -367,17 +367,17 @@ fn scanpaths_without_letters_do_not_count() {
 
 #[test]
 fn a_cohort_without_groups_is_refused_before_anything_is_sent() {
-    let mut world = world(Engine::Shares, "groups", 3);
-    world.proposals[1].cohort.entries[0].group = None;
-    let ended = world.run_through(i64::MAX).0.map(Result::unwrap_err);
+    let mut setup = setup(Engine::Shares, "groups", 3);
+    setup.proposals[1].cohort.entries[0].group = None;
+    let results = setup.run_through(i64::MAX).0.map(Result::unwrap_err);
     assert!(matches!(
-        ended[1],
+        results[1],
         SessionError::Usage(UsageError::NoGroups { .. })
     ));
-    let mut plain = self::world(Engine::Plain, "groups", 3);
+    let mut plain = self::setup(Engine::Plain, "groups", 3);
     plain.proposals[0].spec.reveal = Reveal::Group("mean".parse().unwrap());
-    let ended = plain.run_through(i64::MAX).0.map(Result::unwrap_err);
-    assert!(ended.iter().any(|it| matches!(
+    let results = plain.run_through(i64::MAX).0.map(Result::unwrap_err);
+    assert!(results.iter().any(|it| matches!(
         it,
         SessionError::Usage(UsageError::EngineWithoutGroups { .. })
     )));

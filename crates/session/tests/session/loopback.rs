@@ -97,7 +97,7 @@ fn groups_stay_on_their_side() {
 }
 
 #[test]
-fn the_error_is_that_of_the_side_that_failed_and_not_of_its_partner() {
+fn the_error_of_the_failing_side_is_returned() {
     let (good, bad) = (cohort(&[&[0, 1]]), cohort(&[&[0, 9]]));
     for engine in [Engine::Plain, paillier()] {
         for cohorts in [[&good, &bad], [&bad, &good]] {
@@ -116,7 +116,7 @@ fn the_error_is_that_of_the_side_that_failed_and_not_of_its_partner() {
 }
 
 #[test]
-fn nothing_to_compare_is_a_limit() {
+fn an_empty_comparison_is_refused_as_a_limit() {
     let (some, none) = (cohort(&[&[0]]), cohort(&[]));
     let error = compare_on_loopback(&spec(Engine::Plain), None, [&some, &none], [&(), &()]);
     let error = error.unwrap_err();
@@ -125,7 +125,7 @@ fn nothing_to_compare_is_a_limit() {
 
 #[test]
 #[should_panic(expected = "an observer's own mistake")]
-fn a_panic_of_either_side_is_resumed() {
+fn a_panic_of_either_side_is_propagated() {
     struct Panics;
     impl Observer for Panics {
         fn scored(&self, _: usize, _: veilpath_protocol::Answer) {

@@ -78,7 +78,7 @@ fn alphabet() -> AlphabetInfo {
 }
 
 /// The host with its peers.
-struct World {
+struct Setup {
     host: Identity,
     peers: Vec<Identity>,
     idle: Duration,
@@ -98,7 +98,7 @@ struct World {
 }
 
 /// Counts pairs, and is slow.
-struct SlowObserver<'a>(&'a World);
+struct SlowObserver<'a>(&'a Setup);
 
 impl Observer for SlowObserver<'_> {
     fn scored(&self, pair: usize, _: Answer) {
@@ -109,7 +109,7 @@ impl Observer for SlowObserver<'_> {
     }
 }
 
-impl World {
+impl Setup {
     fn new(peers: usize, idle: Duration, work: Duration) -> Self {
         let host = Identity::ephemeral().unwrap();
         let peers: Vec<_> = (0..peers).map(|_| Identity::ephemeral().unwrap()).collect();
@@ -175,11 +175,11 @@ impl World {
             fresh: self.fresh,
             ..proposal()
         };
-        let ended = session
+        let results = session
             .agree(proposal, Some(&self.state_dir("host")), &mut |_| ())
             .and_then(|agreed| agreed.run(&SlowObserver(self)));
         self.working.fetch_sub(1, Ordering::SeqCst);
-        ended.map(|_| ())
+        results.map(|_| ())
     }
 
     fn call(&self, peer: usize, address: &str) -> SecureChannel {
@@ -222,36 +222,36 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// The idle timeout is shorter than the time in the queue: Wait messages keep a peer there.
 #[test]
 fn more_peers_than_slots_wait_and_all_are_served() {
-    let world = World::new(5, Duration::from_millis(800), Duration::from_millis(400));
+    let setup = Setup::new(5, Duration::from_millis(800), Duration::from_millis(400));
     let waited = std::thread::scope(|scope| {
-        let host = scope.spawn(|| world.serve(2, MINUTE));
-        let world = &world;
+        let host = scope.spawn(|| setup.serve(2, MINUTE));
+        let setup = &setup;
         let joins: Vec<_> = (0..5)
-            .map(|peer| scope.spawn(move || world.join(peer, &world.address)))
+            .map(|peer| scope.spawn(move || setup.join(peer, &setup.address)))
             .collect();
         let ends: Vec<_> = joins.into_iter().map(|it| it.join().unwrap()).collect();
         assert_eq!(finished(&host.join().unwrap()), 5);
         let ends = ends.into_iter().map(Result::unwrap);
-        ends.filter(|(ended, waited)| {
-            assert_eq!(ended.outcome.results.len(), 9);
+        ends.filter(|(result, waited)| {
+            assert_eq!(result.outcome.results.len(), 9);
             *waited
         })
         .count()
     });
-    assert_eq!(world.most.load(Ordering::SeqCst), 2);
+    assert_eq!(setup.most.load(Ordering::SeqCst), 2);
     assert!(waited >= 2, "{waited}");
 }
 
 #[test]
 fn a_duplicate_connection_of_a_live_peer_is_declined() {
-    let world = World::new(1, Duration::from_secs(6), Duration::from_secs(4));
+    let setup = Setup::new(1, Duration::from_secs(6), Duration::from_secs(4));
     std::thread::scope(|scope| {
-        let host = scope.spawn(|| world.serve(1, MINUTE));
-        let first = scope.spawn(|| world.join(0, &world.address));
-        while world.working.load(Ordering::SeqCst) == 0 {
+        let host = scope.spawn(|| setup.serve(1, MINUTE));
+        let first = scope.spawn(|| setup.join(0, &setup.address));
+        while setup.working.load(Ordering::SeqCst) == 0 {
             std::thread::sleep(Duration::from_millis(5));
         }
-        let second = world.join(0, &world.address).unwrap_err();
+        let second = setup.join(0, &setup.address).unwrap_err();
         assert!(
             matches!(&second, SessionError::Declined(reason) if *reason == DeclineReason::AlreadyConnected),
             "{second}"
@@ -261,8 +261,8 @@ fn a_duplicate_connection_of_a_live_peer_is_declined() {
     });
 }
 
-/// A relay that can be made dead: then nothing passes any more, and neither side is told.
-fn mortal_relay(upstream: SocketAddr, dead: Arc<AtomicBool>) -> SocketAddr {
+/// A relay that can be killed: then it forwards nothing, and neither side is told.
+fn killable_relay(upstream: SocketAddr, dead: Arc<AtomicBool>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
@@ -291,27 +291,27 @@ fn mortal_relay(upstream: SocketAddr, dead: Arc<AtomicBool>) -> SocketAddr {
 #[test]
 fn a_peer_with_a_dead_connection_is_accepted_again_soon() {
     let idle = Duration::from_secs(6);
-    let world = World::new(1, idle, Duration::ZERO);
+    let setup = Setup::new(1, idle, Duration::ZERO);
     let dead = Arc::new(AtomicBool::new(false));
-    let line = mortal_relay(world.address.parse().unwrap(), Arc::clone(&dead));
+    let line = killable_relay(setup.address.parse().unwrap(), Arc::clone(&dead));
     std::thread::scope(|scope| {
-        let host = scope.spawn(|| world.serve(1, MINUTE));
-        // It opens the session and stops; dropping it would close the connection.
-        let channel = world.call(0, &line.to_string());
-        let (own, peer) = (&world.peers[0], world.host.fingerprint());
+        let host = scope.spawn(|| setup.serve(1, MINUTE));
+        // It opens the session and stops; dropping the session would close the connection.
+        let channel = setup.call(0, &line.to_string());
+        let (own, peer) = (&setup.peers[0], setup.host.fingerprint());
         let opened = Session::open(
             channel,
             Role::Join,
             own,
             peer,
             &alphabet(),
-            world.timeouts(),
+            setup.timeouts(),
         );
         dead.store(true, Ordering::SeqCst);
         let start = Instant::now();
-        let (ended, _) = world.join(0, &world.address).unwrap();
+        let (result, _) = setup.join(0, &setup.address).unwrap();
         let took = start.elapsed();
-        assert_eq!(ended.outcome.results.len(), 9);
+        assert_eq!(result.outcome.results.len(), 9);
         assert!(took > idle / 4 && took < idle * 5 / 6, "{took:?}");
         assert_eq!(finished(&host.join().unwrap()), 1);
         // Closing would wait for an answer that never arrives.
@@ -321,11 +321,11 @@ fn a_peer_with_a_dead_connection_is_accepted_again_soon() {
 
 #[test]
 fn a_failed_peer_can_reconnect_and_the_host_does_not_wait_forever() {
-    let world = World::new(2, Duration::from_secs(5), Duration::ZERO);
+    let setup = Setup::new(2, Duration::from_secs(5), Duration::ZERO);
     std::thread::scope(|scope| {
-        let host = scope.spawn(|| world.serve(2, Duration::from_millis(1500)));
-        drop(world.call(0, &world.address));
-        world.join(0, &world.address).unwrap();
+        let host = scope.spawn(|| setup.serve(2, Duration::from_millis(1500)));
+        drop(setup.call(0, &setup.address));
+        setup.join(0, &setup.address).unwrap();
         let states = host.join().unwrap();
         assert!(matches!(
             states[..],
@@ -335,31 +335,31 @@ fn a_failed_peer_can_reconnect_and_the_host_does_not_wait_forever() {
 }
 
 /// Asserts that the first peer is declined with another cohort, and that the host stores nothing of it.
-fn declines_another_cohort(world: &World) {
-    let error = world.ask(other_proposal()).unwrap_err();
+fn declines_another_cohort(setup: &Setup) {
+    let error = setup.ask(other_proposal()).unwrap_err();
     assert!(
         matches!(&error, SessionError::Declined(reason) if *reason == DeclineReason::Limit(Limit::OtherAgreement)),
         "{error}"
     );
-    let files = std::fs::read_dir(world.folder.path().join("host/journals")).unwrap();
+    let files = std::fs::read_dir(setup.folder.path().join("host/journals")).unwrap();
     let paths = files.map(|file| file.unwrap().path());
     let is_journal = |path: &std::path::PathBuf| path.extension().is_some_and(|it| it == "journal");
     assert_eq!(paths.filter(is_journal).count(), 1);
 }
 
-/// Even where both sides ask for a new agreement: there is one.
+/// This holds even if both sides ask for a new agreement.
 #[test]
 fn a_finished_peer_gets_its_results_again_and_no_others() {
-    let mut world = World::new(2, Duration::from_secs(5), Duration::ZERO);
-    world.fresh = true;
+    let mut setup = Setup::new(2, Duration::from_secs(5), Duration::ZERO);
+    setup.fresh = true;
     std::thread::scope(|scope| {
-        let host = scope.spawn(|| world.serve(2, Duration::from_millis(1500)));
+        let host = scope.spawn(|| setup.serve(2, Duration::from_millis(1500)));
         let mut fresh = proposal();
         fresh.fresh = true;
-        let (first, known) = world.ask(fresh).unwrap();
+        let (first, known) = setup.ask(fresh).unwrap();
         assert_eq!((first.outcome.results.len(), known), (9, 0));
-        declines_another_cohort(&world);
-        let (again, known) = world.ask(proposal()).unwrap();
+        declines_another_cohort(&setup);
+        let (again, known) = setup.ask(proposal()).unwrap();
         assert_eq!(again.outcome.results, first.outcome.results);
         assert_eq!((known, again.restarted_pairs), (9, 0));
         assert!(matches!(
@@ -367,43 +367,43 @@ fn a_finished_peer_gets_its_results_again_and_no_others() {
             [PeerState::Finished, PeerState::Awaited]
         ));
     });
-    assert_eq!(world.computed.load(Ordering::SeqCst), 9);
+    assert_eq!(setup.computed.load(Ordering::SeqCst), 9);
 }
 
 /// A peer may have all answers when it disconnects: its comparison has started.
 #[test]
 fn an_interrupted_peer_can_only_continue() {
-    let world = World::new(1, Duration::from_secs(5), Duration::ZERO);
+    let setup = Setup::new(1, Duration::from_secs(5), Duration::ZERO);
     std::thread::scope(|scope| {
-        let host = scope.spawn(|| world.serve(1, MINUTE));
-        let session = world.open(0, &world.address).unwrap();
+        let host = scope.spawn(|| setup.serve(1, MINUTE));
+        let session = setup.open(0, &setup.address).unwrap();
         drop(
             session
-                .agree(proposal(), Some(&world.state_dir("p0")), &mut |_| ())
+                .agree(proposal(), Some(&setup.state_dir("p0")), &mut |_| ())
                 .unwrap(),
         );
-        declines_another_cohort(&world);
-        let (ended, _) = world.ask(proposal()).unwrap();
-        assert_eq!(ended.outcome.results.len(), 9);
+        declines_another_cohort(&setup);
+        let (result, _) = setup.ask(proposal()).unwrap();
+        assert_eq!(result.outcome.results.len(), 9);
         assert_eq!(finished(&host.join().unwrap()), 1);
     });
 }
 
 #[test]
 fn a_wait_beyond_the_clock_is_capped() {
-    let world = World::new(1, Duration::from_secs(5), Duration::ZERO);
-    let (peer, timeouts) = (&world.peers[0], Timeouts::new(world.idle, Duration::MAX));
+    let setup = Setup::new(1, Duration::from_secs(5), Duration::ZERO);
+    let (peer, timeouts) = (&setup.peers[0], Timeouts::new(setup.idle, Duration::MAX));
     std::thread::scope(|scope| {
-        let host = scope.spawn(|| world.serve(1, Duration::MAX));
-        world.join(0, &world.address).unwrap();
+        let host = scope.spawn(|| setup.serve(1, Duration::MAX));
+        setup.join(0, &setup.address).unwrap();
         assert_eq!(finished(&host.join().unwrap()), 1);
         let listener = Listener::bind("127.0.0.1:0").unwrap();
         let address = listener.address().to_string();
         let host = scope.spawn(|| {
-            let accepted = listener.accept(&world.host, peer.fingerprint(), &timeouts, &mut |_| ());
+            let accepted = listener.accept(&setup.host, peer.fingerprint(), &timeouts, &mut |_| ());
             drop(accepted.unwrap());
         });
-        let called = join(&address, peer, world.host.fingerprint(), &timeouts);
+        let called = join(&address, peer, setup.host.fingerprint(), &timeouts);
         drop(called.unwrap());
         host.join().unwrap();
     });
@@ -413,20 +413,20 @@ fn a_wait_beyond_the_clock_is_capped() {
 /// A host that waits for one more peer ends when that one is banned, however often it tries again.
 #[test]
 fn a_host_does_not_wait_for_a_banned_peer() {
-    let world = World::new(2, Duration::from_secs(5), Duration::ZERO);
-    let ledgers = world.state_dir("host").identity().with_file_name("peers");
+    let setup = Setup::new(2, Duration::from_secs(5), Duration::ZERO);
+    let ledgers = setup.state_dir("host").identity().with_file_name("peers");
     std::fs::create_dir_all(&ledgers).unwrap();
-    let banned = world.peers[1].fingerprint().to_string().replace('-', "");
+    let banned = setup.peers[1].fingerprint().to_string().replace('-', "");
     let ledger = r#"{"version":2,"scanpaths":{},"banned":"failed_check"}"#;
     std::fs::write(ledgers.join(format!("{banned}.json")), ledger).unwrap();
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let host = scope.spawn(|| world.serve(2, MINUTE));
+        let host = scope.spawn(|| setup.serve(2, MINUTE));
         scope.spawn(|| {
             while !over.load(Ordering::SeqCst) {
-                let (own, host) = (&world.peers[1], world.host.fingerprint());
-                let timeouts = Timeouts::new(world.idle, Duration::from_millis(200));
-                let Ok(channel) = join(&world.address, own, host, &timeouts) else {
+                let (own, host) = (&setup.peers[1], setup.host.fingerprint());
+                let timeouts = Timeouts::new(setup.idle, Duration::from_millis(200));
+                let Ok(channel) = join(&setup.address, own, host, &timeouts) else {
                     continue;
                 };
                 let opened = Session::open(channel, Role::Join, own, host, &alphabet(), timeouts);
@@ -436,7 +436,7 @@ fn a_host_does_not_wait_for_a_banned_peer() {
             }
         });
         let start = Instant::now();
-        world.join(0, &world.address).unwrap();
+        setup.join(0, &setup.address).unwrap();
         let states = host.join().unwrap();
         over.store(true, Ordering::SeqCst);
         assert!(start.elapsed() < MINUTE / 4);

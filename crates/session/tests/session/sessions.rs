@@ -57,12 +57,12 @@ fn second() -> Cohort {
 }
 
 /// The two institutions, with their state directories.
-struct World {
+struct Setup {
     folders: [TempDir; 2],
     identities: [Identity; 2],
 }
 
-impl World {
+impl Setup {
     fn new() -> Self {
         let folder = || tempfile::tempdir().unwrap();
         let folders = [folder(), folder()];
@@ -190,7 +190,7 @@ fn proposals(change: impl Fn(&mut Proposal)) -> [Proposal; 2] {
     })
 }
 
-fn rows(ended: &CompletedSession) -> Vec<String> {
+fn rows(result: &CompletedSession) -> Vec<String> {
     let row = |row: veilpath_protocol::ResultRow<'_>| {
         let stimulus = row.stimulus.unwrap_or_default().into_owned();
         let value = match row.values[0] {
@@ -200,22 +200,22 @@ fn rows(ended: &CompletedSession) -> Vec<String> {
         };
         format!("{} {} {stimulus} {value}", row.a, row.b)
     };
-    ended.outcome.rows().map(row).collect()
+    result.outcome.rows().map(row).collect()
 }
 
 #[test]
-fn both_sides_end_with_the_plain_comparison() {
-    let [host, join] = World::new().run(proposals(|_| ())).map(Result::unwrap);
+fn both_sides_get_the_scores_of_the_plain_engine() {
+    let [host, join] = Setup::new().run(proposals(|_| ())).map(Result::unwrap);
     let (a, b) = (first(), second());
     let expected = compare_locally(proposal(a.clone()).spec, &a, &b, &()).unwrap();
-    for ended in [&host, &join] {
-        assert_eq!(ended.outcome.results, expected.results);
+    for result in [&host, &join] {
+        assert_eq!(result.outcome.results, expected.results);
         assert_eq!(
-            (&ended.outcome.a, &ended.outcome.b),
+            (&result.outcome.a, &result.outcome.b),
             (&expected.a, &expected.b)
         );
-        assert_eq!(ended.outcome.cost.cells, expected.cost.cells);
-        assert_eq!((ended.restarted_pairs, ended.max_starts), (0, 1));
+        assert_eq!(result.outcome.cost.cells, expected.cost.cells);
+        assert_eq!((result.restarted_pairs, result.max_starts), (0, 1));
     }
     let (sent, received) = (
         host.outcome.cost.bytes_sent,
@@ -228,48 +228,48 @@ fn both_sides_end_with_the_plain_comparison() {
 #[test]
 fn scores_can_be_for_one_side_only() {
     for (to, learns) in [(RevealTo::Host, [3, 0]), (RevealTo::Join, [0, 3])] {
-        let world = World::new();
+        let setup = Setup::new();
         for _ in 0..2 {
-            let ended = world
+            let result = setup
                 .run(proposals(|proposal| proposal.spec.reveal_to = to))
                 .map(Result::unwrap);
-            assert_eq!(ended.map(|ended| ended.outcome.results.len()), learns);
+            assert_eq!(result.map(|result| result.outcome.results.len()), learns);
         }
     }
 }
 
-fn asking(reveal: &str) -> impl Fn(&mut Proposal) {
+fn revealing(reveal: &str) -> impl Fn(&mut Proposal) {
     let reveal = reveal.parse().unwrap();
     move |proposal| proposal.spec.reveal = reveal
 }
 
 #[test]
 fn each_side_gets_one_bit_per_pair() {
-    let world = World::new();
-    let ended = world
-        .run(proposals(asking("threshold:3")))
+    let setup = Setup::new();
+    let result = setup
+        .run(proposals(revealing("threshold:3")))
         .map(Result::unwrap);
-    for ended in &ended {
+    for result in &result {
         let expected = ["P1 Q1 cows true", "P1 Q1 boat true", "P2 Q1 cows true"];
-        assert_eq!(rows(ended), expected);
-        let said = &ended.outcome.revealed;
+        assert_eq!(rows(result), expected);
+        let said = &result.outcome.revealed;
         assert!(said.iter().any(|line| line.what.contains("one bit")));
     }
-    let ended = world
-        .run(proposals(asking("threshold:2")))
+    let result = setup
+        .run(proposals(revealing("threshold:2")))
         .map(Result::unwrap);
-    for ended in &ended {
+    for result in &result {
         let expected = ["P1 Q1 cows true", "P1 Q1 boat true", "P2 Q1 cows false"];
-        assert_eq!(rows(ended), expected);
+        assert_eq!(rows(result), expected);
         assert_eq!(
-            ended.max_agreements, 2,
+            result.max_agreements, 2,
             "a different threshold is a different agreement"
         );
     }
-    let error = world
+    let error = setup
         .run({
-            let [host, _] = proposals(asking("threshold:2"));
-            let [_, join] = proposals(asking("score"));
+            let [host, _] = proposals(revealing("threshold:2"));
+            let [_, join] = proposals(revealing("score"));
             [host, join]
         })
         .map(|side| side.unwrap_err().to_string());
@@ -280,20 +280,20 @@ fn each_side_gets_one_bit_per_pair() {
 #[test]
 fn bits_can_be_for_one_side_only() {
     for (to, learns) in [(RevealTo::Host, [3, 0]), (RevealTo::Join, [0, 3])] {
-        let world = World::new();
+        let setup = Setup::new();
         for _ in 0..2 {
             let one_sided = |proposal: &mut Proposal| {
-                asking("threshold:2")(proposal);
+                revealing("threshold:2")(proposal);
                 proposal.spec.reveal_to = to;
             };
-            let ended = world.run(proposals(one_sided)).map(Result::unwrap);
-            let bits = |ended: &CompletedSession| {
-                let answers = ended.outcome.results.iter();
+            let result = setup.run(proposals(one_sided)).map(Result::unwrap);
+            let bits = |result: &CompletedSession| {
+                let answers = result.outcome.results.iter();
                 answers
                     .filter(|pair| pair.values[0].bit().is_some())
                     .count()
             };
-            assert_eq!(ended.each_ref().map(bits), learns);
+            assert_eq!(result.each_ref().map(bits), learns);
         }
     }
 }
@@ -301,7 +301,7 @@ fn bits_can_be_for_one_side_only() {
 #[test]
 fn hidden_lengths_need_an_engine_that_hides_them() {
     let padded = |proposal: &mut Proposal| proposal.spec.pad_to = Some(9);
-    for side in World::new().run(proposals(padded)) {
+    for side in Setup::new().run(proposals(padded)) {
         let error = side.unwrap_err();
         assert_eq!(error.fault(), Fault::Usage);
         let unsupported = matches!(error, SessionError::Protocol(ProtocolError::Unsupported(_)));
@@ -311,14 +311,14 @@ fn hidden_lengths_need_an_engine_that_hides_them() {
 
 #[test]
 fn pseudonyms_hide_ids_from_the_other_side_only() {
-    let world = World::new();
+    let setup = Setup::new();
     let hide = |proposal: &mut Proposal| {
         proposal.pseudonyms = true;
         proposal.spec.pairs = PairRule::All;
     };
-    let [host, join] = world.run(proposals(hide)).map(Result::unwrap);
-    for ended in [&host, &join] {
-        assert_eq!(ended.outcome.results.len(), 9);
+    let [host, join] = setup.run(proposals(hide)).map(Result::unwrap);
+    for result in [&host, &join] {
+        assert_eq!(result.outcome.results.len(), 9);
     }
     let (host, join) = (rows(&host).join("\n"), rows(&join).join("\n"));
     assert!(host.contains("P1") && !host.contains("Q1") && !host.contains("sky"));
@@ -327,14 +327,14 @@ fn pseudonyms_hide_ids_from_the_other_side_only() {
         host.contains("cows") && join.contains("cows"),
         "{host}\n{join}"
     );
-    let again = world.run(proposals(hide)).map(Result::unwrap);
+    let again = setup.run(proposals(hide)).map(Result::unwrap);
     assert_eq!(rows(&again[0]).join("\n"), host);
     assert_eq!(rows(&again[1]).join("\n"), join);
 }
 
 #[test]
 fn differences_are_reported_on_both_sides() {
-    let world = World::new();
+    let setup = Setup::new();
     let mut proposals = proposals(|_| ());
     proposals[1].spec.metric = Metric::ScanMatch {
         grid: "7x7".parse().unwrap(),
@@ -343,7 +343,7 @@ fn differences_are_reported_on_both_sides() {
         gap: 0.0,
         scale: None,
     };
-    let [host, join] = world.run(proposals).map(Result::unwrap_err);
+    let [host, join] = setup.run(proposals).map(Result::unwrap_err);
     assert_eq!(host.fault(), Fault::PeerDiffers);
     assert_eq!(join.fault(), Fault::PeerDiffers);
     let host = host.to_string();
@@ -360,13 +360,13 @@ fn differences_are_reported_on_both_sides() {
 
 #[test]
 fn an_estimate_computes_counts_and_stores_nothing() {
-    let world = World::new();
+    let setup = Setup::new();
     let mut proposals = proposals(|proposal| proposal.limit_per_scanpath = ScanpathLimit::Count(9));
     proposals[0].estimate_only = true;
-    let [host, join] = world.run(proposals).map(Result::unwrap_err);
+    let [host, join] = setup.run(proposals).map(Result::unwrap_err);
     assert_eq!(host.fault(), Fault::Usage);
     assert_eq!(join.fault(), Fault::PeerDiffers);
     for folder in ["peers", "journals"] {
-        assert!(!world.folders[0].path().join(folder).exists());
+        assert!(!setup.folders[0].path().join(folder).exists());
     }
 }

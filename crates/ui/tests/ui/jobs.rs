@@ -11,7 +11,7 @@ fn state(server: &Running) -> Value {
 }
 
 /// Waits until nothing is computed any more.
-fn ended(server: &Running) -> Value {
+fn wait_until_idle(server: &Running) -> Value {
     let deadline = Instant::now() + Duration::from_secs(30);
     loop {
         let state = state(server);
@@ -52,7 +52,7 @@ fn a_comparison_is_cancelled_and_an_earlier_result_stays() {
     assert_eq!(ask("DELETE /api/compare"), 200);
     let small = drop_file(&cohort(4, 10));
     assert_eq!(ask("POST /api/compare"), 200);
-    let first = ended(&server)["result"]["id"].clone();
+    let first = wait_until_idle(&server)["result"]["id"].clone();
     assert!(first.is_u64(), "{first}");
 
     assert_eq!(ask(&format!("DELETE /api/files/{small}")), 200);
@@ -63,14 +63,14 @@ fn a_comparison_is_cancelled_and_an_earlier_result_stays() {
     assert_eq!(ask("POST /api/compare"), 200);
     assert_eq!(state(&server)["job"]["running"], true);
     assert_eq!(ask("DELETE /api/compare"), 200);
-    let state = ended(&server);
+    let state = wait_until_idle(&server);
     assert_eq!(state["job"]["problem"], Value::Null);
     assert_eq!(state["result"]["id"], first);
     server.stop();
 }
 
 #[test]
-fn the_command_meets_where_the_page_does() {
+fn the_shown_command_uses_the_address_of_the_form() {
     let server = Running::start(ServerOptions::default());
     for (role, via_relay, expected) in [
         ("host", false, "veilpath host --listen 0.0.0.0:7070 "),
@@ -102,7 +102,7 @@ fn two_participants_have_statistics_without_a_test_of_cohorts() {
         server.send("POST /api/compare", &server.own(), b"").status,
         200
     );
-    let result = ended(&server)["result"].clone();
+    let result = wait_until_idle(&server)["result"].clone();
     assert!(result["statistics"].is_string(), "{result}");
     let notes = result["notes"].to_string();
     assert!(notes.contains("at least two participants"), "{notes}");
@@ -112,7 +112,7 @@ fn two_participants_have_statistics_without_a_test_of_cohorts() {
 
 /// What this side's limits say is known before anybody connects.
 #[test]
-fn a_plan_that_would_be_refused_is_found_before_it_connects() {
+fn a_plan_beyond_the_limits_is_reported_before_connecting() {
     let server = Running::start(ServerOptions::default());
     let limits = |participants: usize, reveal: &str| -> Value {
         for file in state(&server)["files"].as_array().unwrap() {
@@ -143,7 +143,7 @@ fn a_plan_that_would_be_refused_is_found_before_it_connects() {
 
 /// A folder has more than recordings: what cannot be one is refused at once, and a table that may be one can be left out.
 #[test]
-fn files_of_a_folder_that_are_no_recordings_are_left_out() {
+fn files_that_are_not_recordings_are_skipped() {
     let server = Running::start(ServerOptions::default());
     let drop_file = |name: &str, text: &str| {
         let path = format!("POST /api/files?name={name}&more=true");

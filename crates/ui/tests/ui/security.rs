@@ -50,7 +50,7 @@ fn the_address_for_the_browser_works_once() {
 }
 
 #[test]
-fn other_names_of_this_machine_are_refused() {
+fn requests_for_other_host_names_are_refused() {
     let server = Running::start(ServerOptions::default());
     let own = server.own();
     let port = server.port;
@@ -77,7 +77,7 @@ fn other_names_of_this_machine_are_refused() {
 }
 
 #[test]
-fn requests_of_other_pages_are_refused() {
+fn cross_origin_requests_are_refused() {
     let server = Running::start(ServerOptions::default());
     let own = server.own();
     let port = server.port;
@@ -112,7 +112,7 @@ fn requests_of_other_pages_are_refused() {
 }
 
 #[test]
-fn every_answer_binds_the_browser() {
+fn every_response_has_security_headers() {
     let server = Running::start(ServerOptions::default());
     for path in [
         "/",
@@ -295,7 +295,7 @@ fn hostile_names_and_contents_are_data() {
 }
 
 #[test]
-fn a_server_without_a_page_ends() {
+fn a_server_without_an_open_page_stops() {
     let idle_timeouts = IdleTimeouts {
         first: Duration::from_millis(300),
         after: Duration::from_millis(100),

@@ -16,9 +16,9 @@ use veilpath_metrics::{
 pub struct MeasureOptions {
     /// Which points are compared.
     pub points: PointsChoice,
-    /// Which of several numbers come out; empty for the default ones.
+    /// Which numbers to compute; empty for the default ones.
     pub numbers: Vec<String>,
-    /// Fixations within this distance recur; `None` if those with the same letter do.
+    /// Fixations within this distance recur; `None`: fixations with the same letter recur.
     pub radius: Option<f64>,
     /// The fewest points of a line.
     pub line: Option<u32>,

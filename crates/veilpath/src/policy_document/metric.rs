@@ -3,7 +3,7 @@
 use crate::MetricName;
 
 /// What the score of two scanpaths is.
-pub(super) fn in_words(metric: MetricName) -> &'static str {
+pub(super) fn describe(metric: MetricName) -> &'static str {
     match metric {
         MetricName::Levenshtein => {
             "The distance of two scanpaths is the smallest number of letters that must be inserted, removed or replaced to turn one into the other (Levenshtein)."

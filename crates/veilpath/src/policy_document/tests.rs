@@ -79,7 +79,7 @@ fn a_document_is_two_pages_and_claims_no_anonymity() {
 
 /// The nearest of single scanpaths are about single people; all other answers about groups are about at least the minimum.
 #[test]
-fn only_answers_about_groups_are_said_to_be_about_several() {
+fn only_group_answers_are_described_as_about_several_people() {
     let policy = Policy::parse(Path::new("policy.toml"), POLICY_EXAMPLE).unwrap();
     for plan in plans() {
         let mut text = Vec::new();

@@ -65,7 +65,7 @@ impl DrawnCohort {
     }
 }
 
-/// When letters recur by the metric, or else the same letters.
+/// The recurrence rule of the metric, or equal letters.
 fn rule(metric: &Metric) -> Recurrence {
     match metric {
         Metric::Crqa(Crqa {

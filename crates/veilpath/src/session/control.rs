@@ -1,4 +1,4 @@
-//! What a user can do with a running session: let it start, and stop it.
+//! Lets a user approve and stop a running session.
 
 use crate::Error;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -31,7 +31,7 @@ struct State {
 }
 
 impl SessionControl {
-    /// The session waits for its user before it computes.
+    /// A control with which the session waits for its user before it computes.
     pub fn with_approval() -> Self {
         let control = Self::default();
         control.state().needs_approval = true;
@@ -59,7 +59,7 @@ impl SessionControl {
         self.state().stopped
     }
 
-    /// This connection ends when the session is stopped.
+    /// Registers the connection to be closed when the session is stopped.
     pub(super) fn attach(&self, connection: ChannelStop) {
         let mut state = self.state();
         if state.stopped {

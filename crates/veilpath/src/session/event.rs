@@ -26,9 +26,9 @@ pub enum SessionEvent {
         /// This side's fingerprint.
         fingerprint: Fingerprint,
     },
-    /// A connection to the host did not authenticate; or, at a limited rate, the number of further ones.
+    /// A connection that did not authenticate or, at a limited rate, the number of further ones.
     Rejected {
-        /// Why, in words.
+        /// The reason, as text.
         reason: String,
         /// Whether the other side closed the connection because it expects another host.
         by_other_side: bool,

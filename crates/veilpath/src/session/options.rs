@@ -77,7 +77,7 @@ impl SessionOptions {
         }
     }
 
-    /// Refuses a minimum of participants with which an answer about a group would be one about a person.
+    /// Refuses a minimum so small that an answer about a group would be about a single person.
     pub(super) fn refuse_small_groups(&self) -> Result<(), Error> {
         match self.minimum_group < LEAST_GROUP {
             true => Err(Error::PlanField {

@@ -254,7 +254,7 @@ mod tests {
     /// `/dev/zero` has a size of zero and never ends.
     #[cfg(unix)]
     #[test]
-    fn an_endless_list_is_rejected() {
+    fn an_endless_file_is_rejected() {
         let error = read_peers(Path::new("/dev/zero")).unwrap_err();
         assert!(error.to_string().contains("too large"), "{error}");
     }

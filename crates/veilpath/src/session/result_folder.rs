@@ -22,13 +22,12 @@ pub struct ResultFolder {
     saved: Mutex<HashMap<String, Saved>>,
 }
 
-/// What became of a peer's results.
+/// Where a peer's results are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Saved {
     /// They are in the planned file.
     AsPlanned,
-    /// They are in this file, because the planned name was taken in the meantime: hours of work must not be lost over a
-    /// name.
+    /// They are in this file, because the planned name was taken in the meantime.
     Renamed(PathBuf),
     /// There are none for this side, and the file of an earlier session was kept.
     Kept(PathBuf),
@@ -121,7 +120,7 @@ impl ResultFolder {
     }
 }
 
-/// What became of a peer.
+/// How a peer was served.
 #[derive(Debug)]
 pub struct ServedPeer {
     /// The peer.
@@ -146,7 +145,7 @@ impl ServedPeer {
     }
 }
 
-/// The state in words.
+/// The state as text.
 impl fmt::Display for ServedPeer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match &self.state {

@@ -105,7 +105,7 @@ fn run(
         }
         (channel, _) => channel?,
     };
-    channel.end_with(events.cancel_token());
+    channel.cancel_with(events.cancel_token());
     let peer = Arc::new(Peer::unnamed(order.plan().peer()));
     let report = |event| {
         events.event(Event::Session(SessionEvent::Peer {
@@ -176,7 +176,7 @@ fn connect(
     }
 }
 
-/// Refuses to agree on tiles of what cannot be computed in parts, before anybody connects.
+/// Before anybody connects, refuses to agree on tiles of a plan that cannot be split.
 pub(super) fn refuse_tiles(is_auto: bool, is_about_groups: bool) -> Result<(), Error> {
     match (is_about_groups, is_auto) {
         (true, _) => {

@@ -5,7 +5,7 @@ use super::{StatsError, StatsOptions};
 use veilpath_protocol::Interval;
 use veilpath_statistics::{Coins, DrawCounts, percentile_interval};
 
-/// Which of several uses of a seed this is.
+/// Domain separation of the seed.
 const PURPOSE: u64 = 1;
 
 /// How intervals are computed.

@@ -108,7 +108,7 @@ pub enum StatsError {
         /// How many are to vote.
         k: usize,
     },
-    /// What the numbers do not allow.
+    /// The numbers do not allow this statistic.
     #[error(transparent)]
     Statistics(StatisticsError),
 }
@@ -133,7 +133,7 @@ pub enum SitesProblem {
         /// The name of the cohort.
         name: String,
     },
-    /// They are by different metrics.
+    /// They use different metrics.
     #[error("they have different metrics")]
     Metrics,
 }

@@ -109,8 +109,9 @@ pub(super) fn of_groups(
         };
         cells.iter().map(mean).collect()
     })?;
-    let is_drawn =
-        |&(row, column): &(usize, usize)| groups.has_two(0, row) && groups.has_two(1, column);
+    let is_drawn = |&(row, column): &(usize, usize)| {
+        groups.has_several(0, row) && groups.has_several(1, column)
+    };
     let intervals: Vec<Option<Interval>> = cells
         .iter()
         .zip(intervals)

@@ -7,7 +7,7 @@ use super::sample::{GroupNames, Sample};
 use veilpath_protocol::{GroupAnswer, NearestLabel, NearestLabels, NearestRate};
 use veilpath_statistics::{Coins, Confusion, DrawCounts, majority, nearest, p_value};
 
-/// Which of several uses of a seed this is.
+/// Domain separation of the seed.
 const PURPOSE: u64 = 2;
 
 /// A scanpath of the first side, and the participants of its nearest scanpaths.

@@ -7,7 +7,7 @@ use super::sample::{GroupNames, Sample, fixed_point};
 use veilpath_protocol::{Bins, GroupAnswer, GroupTest, Interval};
 use veilpath_statistics::{Coins, CrossTest, LabelTest, PairMatrix, TestResult};
 
-/// Which of several uses of a seed this is.
+/// Domain separation of the seed.
 const PURPOSE: u64 = 0;
 
 /// The bins of a null distribution.

@@ -92,8 +92,8 @@ impl<'a> Sample<'a> {
         self.outcome.one_cohort
     }
 
-    /// What to say if nobody chose one of several numbers. A score and its similarity are one.
-    pub(super) fn one_of_several(&self, chosen: Option<&str>) -> Option<Note> {
+    /// A note about the other outputs, if none was chosen explicitly. A score and its similarity count as one.
+    pub(super) fn note_of_other_outputs(&self, chosen: Option<&str>) -> Option<Note> {
         let is_other = |it: &&Output| it.name != self.output.name && it.name != "score";
         let others = self.outcome.results.outputs().iter().filter(is_other);
         let others: Vec<String> = others.map(|it| it.name.clone()).collect();
@@ -114,7 +114,7 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// What the numbers are called in a sentence.
+    /// The name of the numbers in a sentence.
     pub(super) fn quantity(&self) -> &'static str {
         match self.output.kind {
             OutputKind::Distance => "distance",
@@ -172,7 +172,7 @@ impl<'a> Sample<'a> {
         Ok(layout.sums(&values)?)
     }
 
-    /// Which pair of participants each pair belongs to; an error if some participants have no common stimulus.
+    /// The pair of participants of each pair of scanpaths; an error if two participants have no common stimulus.
     pub(super) fn layout(&self) -> Result<Layout, StatsError> {
         let pairs = self.pairs.iter().map(|pair| (pair.a, pair.b));
         Layout::new(&self.participants, self.is_pool(), pairs)
@@ -232,9 +232,9 @@ impl<'a> Sample<'a> {
 }
 
 impl GroupNames {
-    /// Whether a group of a side has two participants or more. One participant who is drawn repeatedly says nothing
-    /// about others.
-    pub(super) fn has_two(&self, side: usize, group: usize) -> bool {
+    /// Whether a group of a side has at least two participants. Drawing the same participant repeatedly gives no
+    /// interval.
+    pub(super) fn has_several(&self, side: usize, group: usize) -> bool {
         self.of[side]
             .iter()
             .filter(|&&it| it == group)

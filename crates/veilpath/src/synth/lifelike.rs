@@ -8,7 +8,7 @@
 //!
 //! Only additions and multiplications are used, so that a seed gives the same cohort on every machine.
 
-use super::{SynthError, SyntheticCohort, generator, numbered};
+use super::{SynthError, SyntheticCohort, generator, padded_id};
 use crate::Error;
 use rand::RngExt;
 use rand_chacha::ChaCha20Rng;
@@ -91,9 +91,9 @@ impl Viewers {
                 let id = match self {
                     Viewers::NovicesAndExperts(count) => {
                         let group_size = (*count as usize).div_ceil(2);
-                        numbered(PREFIXES[group], round as usize + 1, group_size)
+                        padded_id(PREFIXES[group], round as usize + 1, group_size)
                     }
-                    Viewers::Groups(_) => numbered("p", people.len() + 1, total),
+                    Viewers::Groups(_) => padded_id("p", people.len() + 1, total),
                 };
                 people.push((id, group));
             }
@@ -276,7 +276,7 @@ impl LifelikeOptions {
         for (participant, group) in self.viewers.people() {
             let weights = weights(&mut rng, group, self.difference);
             for (number, places) in stimuli.iter().enumerate() {
-                let stimulus = numbered("scene-", number + 1, stimuli.len());
+                let stimulus = padded_id("scene-", number + 1, stimuli.len());
                 let each = |x, y, duration_ms| {
                     each(&ViewedFixation {
                         participant: &participant,

@@ -76,8 +76,8 @@ pub(crate) fn generator(seed: Option<u64>) -> (ChaCha20Rng, u64) {
     (ChaCha20Rng::seed_from_u64(seed), seed)
 }
 
-/// Ids that sort in the order of their numbers: `p01`, … `p12`.
-fn numbered(prefix: &str, number: usize, of: usize) -> String {
+/// A zero-padded id, so that ids sort by number: `p01`, … `p12`.
+fn padded_id(prefix: &str, number: usize, of: usize) -> String {
     let width = of.to_string().len();
     format!("{prefix}{number:0width$}")
 }

@@ -1,12 +1,12 @@
 //! Random letters: the paper's synthetic experiment compares ten scanpaths of one length with ten others.
 
-use super::{SynthError, SyntheticCohort, generator, numbered};
+use super::{SynthError, SyntheticCohort, generator, padded_id};
 use crate::Error;
 use rand::RngExt;
 use std::ops::RangeInclusive;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Notation, Scanpath};
 
-/// No experiment needs more letters, and a typing error should not fill memory or disk. An empty scanpath counts as one letter,
+/// More than any experiment needs; a typing error must not fill memory or disk. An empty scanpath counts as one letter,
 /// because its ids take up space.
 const MAX_LETTERS: u64 = 1 << 30;
 
@@ -66,7 +66,7 @@ pub fn random(options: &RandomOptions) -> Result<SyntheticCohort, Error> {
         for _ in 0..options.count {
             let length = rng.random_range(range.clone());
             entries.push(Entry {
-                participant: numbered("r", entries.len() + 1, scanpaths),
+                participant: padded_id("r", entries.len() + 1, scanpaths),
                 group: None,
                 stimulus: Some(stimulus(range)),
                 scanpath: Scanpath::new((0..length).map(|_| rng.random_range(0..=last)).collect()),

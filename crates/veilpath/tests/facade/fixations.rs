@@ -89,7 +89,7 @@ fn run(options: &PlanOptions, [a, b]: &[RawCohort; 2]) -> Result<Outcome, Error>
 }
 
 #[test]
-fn private_engines_give_what_plain_gives_with_the_same_rounding() {
+fn private_engines_match_plain_with_the_same_rounding() {
     let files = files();
     for name in PRIVATE {
         let outcomes = [Engine::Plain, Engine::Garbled, Engine::Shares].map(|engine| {
@@ -108,7 +108,7 @@ fn private_engines_give_what_plain_gives_with_the_same_rounding() {
 }
 
 #[test]
-fn group_answers_are_those_of_the_plain_comparison() {
+fn group_answers_equal_those_of_the_plain_comparison() {
     let files = files();
     let mut crqa = rounded(MetricName::Crqa);
     crqa.measure.numbers = vec!["det".into()];
@@ -281,7 +281,7 @@ fn metrics_without_a_private_engine_are_refused_with_a_reason() {
 
 /// Two institutions, each with its own file.
 #[test]
-fn sessions_give_what_a_comparison_gives() {
+fn sessions_give_the_results_of_a_local_comparison() {
     let texts = [text(1, 3, SCREEN, VIEWING), text(2, 2, SCREEN, VIEWING)];
     for (name, engine) in [
         (MetricName::ScaSim, Engine::Garbled),

@@ -145,7 +145,7 @@ fn statistics_equal_those_of_other_programs() {
 }
 
 #[test]
-fn all_that_is_possible_is_computed_by_default() {
+fn every_possible_question_is_answered_by_default() {
     let count = |files: &[&str], options: &StatsOptions| {
         let files: Vec<ResultFile> = files.iter().map(|name| result(name)).collect();
         let files: Vec<&ResultFile> = files.iter().collect();
@@ -164,7 +164,7 @@ fn all_that_is_possible_is_computed_by_default() {
 }
 
 #[test]
-fn an_answer_that_is_not_possible_is_a_note_only_by_default() {
+fn impossible_questions_are_only_noted_by_default() {
     let file = result("between.json");
     // Six participants and three stimuli: nobody has fifty neighbours.
     let asked = options(&["nearest:50,rate"]);
@@ -244,7 +244,7 @@ fn a_stimulus_can_be_analysed_alone() {
 /// Smaller distances mean more similar: a test gives the same p value as one of the negated
 /// numbers.
 #[test]
-fn distances_are_tested_the_other_way_round() {
+fn distances_reverse_the_direction_of_the_test() {
     let file = result("within.json");
     let mut outcome = file.outcome().unwrap().clone();
     let similarity = run(&[&file], &options(&["test:groups", "nearest:3,rate"])).unwrap();

@@ -96,7 +96,7 @@ impl GazeArgs {
         }
     }
 
-    pub(super) fn given(&self) -> Vec<EncodeField> {
+    pub(super) fn given_fields(&self) -> Vec<EncodeField> {
         let given = [
             (EncodeField::Detect, self.detect.is_some()),
             (EncodeField::Velocity, self.velocity.is_some()),
@@ -164,14 +164,14 @@ mod tests {
     }
 
     #[test]
-    fn a_default_that_is_given_is_known_to_be_given() {
+    fn an_explicit_default_counts_as_given() {
         let parsed = |args: &[&str]| Command::parse_from(args).gaze;
         let given = parsed(&["encode", "--min-dwell", "100"]);
-        assert_eq!(given.given(), [EncodeField::MinDwell]);
+        assert_eq!(given.given_fields(), [EncodeField::MinDwell]);
         assert_eq!(given.options(), RunOptions::default());
         let given = parsed(&["encode", "--velocity", "20deg/s"]);
-        assert_eq!(given.given(), [EncodeField::Velocity]);
+        assert_eq!(given.given_fields(), [EncodeField::Velocity]);
         assert_eq!(given.detection(), DetectionOptions::default());
-        assert!(parsed(&["encode"]).given().is_empty());
+        assert!(parsed(&["encode"]).given_fields().is_empty());
     }
 }

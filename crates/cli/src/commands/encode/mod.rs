@@ -266,7 +266,7 @@ impl LetterArgs {
             drop_empty: self.drop_empty,
             keep_fixations: self.keep_fixations,
             alphabet: self.alphabet.map(Notation::from),
-            given: gaze.given(),
+            given: gaze.given_fields(),
         })
     }
 

@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn values_have_the_names_of_the_library() {
+    fn value_names_match_the_library() {
         names_agree::<UnitName, CoordinateUnit>();
         names_agree::<TimeName, TimeUnit>();
         names_agree::<EyeName, Eye>();

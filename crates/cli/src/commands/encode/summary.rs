@@ -139,10 +139,10 @@ fn columns(summary: &Summary) -> Vec<String> {
             lines.push(line);
         }
     }
-    const MOST_LINES: usize = 3;
-    if lines.len() > MOST_LINES {
-        let more = lines.len() - MOST_LINES;
-        lines.truncate(MOST_LINES);
+    const MAX_LINES: usize = 3;
+    if lines.len() > MAX_LINES {
+        let more = lines.len() - MAX_LINES;
+        lines.truncate(MAX_LINES);
         lines.push(format!(
             "and {more} other layouts (--summary json lists all)"
         ));

@@ -24,13 +24,13 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 /// Matches any text, or on a line by itself any number of lines.
-const ANYTHING: &str = "…";
+const WILDCARD: &str = "…";
 
 /// A command of a document, with what is shown below it.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     pub(crate) line: usize,
-    /// Which console block of the document.
+    /// The index of the console block in the document.
     block: usize,
     /// The institution; empty if there is only one.
     who: String,
@@ -151,11 +151,15 @@ impl DocumentRunner {
                 next.block == step.block && next.command.starts_with("veilpath join ")
             };
             let is_host = step.command.starts_with("veilpath host ");
-            let ran = match steps.next_if(|next| is_host && next_joins(next)) {
+            let output = match steps.next_if(|next| is_host && next_joins(next)) {
                 Some(join) => self.run_together(step, join),
                 None => self.run_one(step),
             };
-            problems.extend(ran.err().map(|problem| format!("{}: {problem}", step.line)));
+            problems.extend(
+                output
+                    .err()
+                    .map(|problem| format!("{}: {problem}", step.line)),
+            );
         }
         problems
     }
@@ -223,18 +227,21 @@ impl DocumentRunner {
             _ if is_skipped(&step.command) => return Ok(()),
             (["veilpath", ..], None) => {
                 let output = self.veilpath(step, &words[1..]).output().unwrap();
-                let ran = RunOutput::from(step.command.clone(), output);
-                if short.get(1) == Some(&"identity") && ran.code == 0 {
-                    let fingerprint = ran.stdout.trim().to_string();
+                let run_output = RunOutput::from(step.command.clone(), output);
+                if short.get(1) == Some(&"identity") && run_output.code == 0 {
+                    let fingerprint = run_output.stdout.trim().to_string();
                     self.fingerprints.insert(step.who.clone(), fingerprint);
                 }
                 if into.is_none() {
-                    return compare(step, &ran);
+                    return compare(step, &run_output);
                 }
-                if ran.code != 0 {
-                    return Err(format!("exit code {}\n{}", ran.code, ran.stderr));
+                if run_output.code != 0 {
+                    return Err(format!(
+                        "exit code {}\n{}",
+                        run_output.code, run_output.stderr
+                    ));
                 }
-                ran.stdout
+                run_output.stdout
             }
             (["cat"], Some(input)) => {
                 let mut input = input.clone();
@@ -261,7 +268,7 @@ impl DocumentRunner {
                 std::fs::write(place.join(name), output).unwrap();
                 Ok(())
             }
-            None => as_shown(step, &[&output]),
+            None => check_output(step, &[&output]),
         }
     }
 
@@ -276,11 +283,11 @@ impl DocumentRunner {
         let mut arguments = self.words(join).split_off(1);
         let calls = std::mem::replace(&mut arguments[1], address.clone());
         let joining = Running::start(self.veilpath(join, &arguments), join.command.clone());
-        let ended = [(join, joining.end(), calls), (host, running.end(), listens)];
+        let outputs = [(join, joining.end(), calls), (host, running.end(), listens)];
         self.coins = self.written_coins(host).or(self.coins.take());
-        for (step, ended, shown) in ended {
-            let stderr = ended.stderr.replace(&address, &shown);
-            compare(step, &RunOutput { stderr, ..ended })?;
+        for (step, output, shown) in outputs {
+            let stderr = output.stderr.replace(&address, &shown);
+            compare(step, &RunOutput { stderr, ..output })?;
         }
         Ok(())
     }
@@ -296,27 +303,27 @@ impl DocumentRunner {
 }
 
 /// Compares the output of a command with the document.
-fn compare(step: &Step, ran: &RunOutput) -> Result<(), String> {
+fn compare(step: &Step, output: &RunOutput) -> Result<(), String> {
     let fails = step
         .shown
         .first()
         .is_some_and(|line| line.starts_with("error: "));
-    if fails != (ran.code != 0) {
+    if fails != (output.code != 0) {
         return Err(format!(
             "`{}` ends with exit code {}\n{}",
-            step.command, ran.code, ran.stderr
+            step.command, output.code, output.stderr
         ));
     }
     if fails {
         // Messages before the error are not part of it.
-        let start = ran.stderr.find("error: ").unwrap_or(0);
-        return as_shown(step, &[&ran.stderr[start..]]);
+        let start = output.stderr.find("error: ").unwrap_or(0);
+        return check_output(step, &[&output.stderr[start..]]);
     }
-    let both = format!("{}{}", ran.stderr, ran.stdout);
-    as_shown(step, &[&ran.stdout, &ran.stderr, &both])
+    let both = format!("{}{}", output.stderr, output.stdout);
+    check_output(step, &[&output.stdout, &output.stderr, &both])
 }
 
-fn as_shown(step: &Step, outputs: &[&str]) -> Result<(), String> {
+fn check_output(step: &Step, outputs: &[&str]) -> Result<(), String> {
     let shown: Vec<&str> = step.shown.iter().map(String::as_str).collect();
     let real = |output: &&str| matches(&shown, &output.lines().collect::<Vec<_>>());
     if shown.is_empty() || outputs.iter().any(real) {
@@ -334,7 +341,7 @@ fn as_shown(step: &Step, outputs: &[&str]) -> Result<(), String> {
 pub(crate) fn matches(shown: &[&str], real: &[&str]) -> bool {
     match shown {
         [] => real.is_empty(),
-        [first, rest @ ..] if *first == ANYTHING => {
+        [first, rest @ ..] if *first == WILDCARD => {
             (0..=real.len()).any(|skipped| matches(rest, &real[skipped..]))
         }
         [first, rest @ ..] => match real {
@@ -366,7 +373,7 @@ fn without_fingerprints(text: &str) -> String {
 /// Whether a line matches what is shown, where `…` matches any text.
 fn is_line(shown: &str, real: &str) -> bool {
     let (shown, real) = (&without_fingerprints(shown), &without_fingerprints(real));
-    let mut parts = shown.split(ANYTHING);
+    let mut parts = shown.split(WILDCARD);
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = real.strip_prefix(first) else {
         return false;

@@ -12,7 +12,7 @@ use veilpath_session::Identity;
 use veilpath_session::limits::Timeouts;
 
 /// Connections that a thread of the flood keeps open and silent.
-const HELD: usize = 100;
+const OPEN_PER_THREAD: usize = 100;
 
 /// Threads of the flood.
 const THREADS: u64 = 2;
@@ -54,7 +54,7 @@ impl Flood {
                     }
                     if index % 3 == 2 {
                         held.push_back(socket);
-                        if held.len() > HELD {
+                        if held.len() > OPEN_PER_THREAD {
                             held.pop_front();
                         }
                     }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use veilpath_session::{Identity, StateDir};
 
 /// Limit on the run time of a process.
-const LONGEST: Duration = Duration::from_secs(60);
+const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Which side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +88,12 @@ impl Pair {
     pub(crate) fn start(&self, side: Side, arguments: &[String]) -> Running {
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         Running::start(self.command(side, &arguments), arguments.join(" "))
+    }
+
+    /// Runs a command of one side that needs no peer.
+    pub(crate) fn run_alone(&self, side: Side, call: &str) -> RunOutput {
+        let arguments: Vec<String> = call.split(' ').map(String::from).collect();
+        self.start(side, &arguments).end()
     }
 
     /// Starts a host on a free port.
@@ -190,7 +196,7 @@ impl Running {
         }
     }
 
-    /// The address on which the host listens; `None` if it ended before.
+    /// The address on which the host listens; `None` if it ended first.
     fn wait_for_address(&self) -> Option<String> {
         self.wait_for("listening")
             .map(|event| event["address"].as_str().unwrap().to_string())
@@ -198,7 +204,7 @@ impl Running {
 
     /// The rest of the first line that starts with `start`, up to a semicolon.
     pub(crate) fn wait_for_line(&self, start: &str) -> String {
-        while let Ok(line) = self.lines.recv_timeout(LONGEST) {
+        while let Ok(line) = self.lines.recv_timeout(RUN_TIMEOUT) {
             if let Some(rest) = line.strip_prefix(start) {
                 return rest.split(';').next().unwrap_or_default().to_string();
             }
@@ -206,9 +212,9 @@ impl Running {
         panic!("veilpath {} did not print {start:?}", self.call);
     }
 
-    /// The next event of this name; `None` if the process ended before.
+    /// The next event of this name; `None` if the process ended first.
     pub(crate) fn wait_for(&self, name: &str) -> Option<serde_json::Value> {
-        while let Ok(line) = self.lines.recv_timeout(LONGEST) {
+        while let Ok(line) = self.lines.recv_timeout(RUN_TIMEOUT) {
             let event: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
             if event["event"] == name {
                 return Some(event);
@@ -217,9 +223,9 @@ impl Running {
         None
     }
 
-    /// Waits for the process to end; fails after [`LONGEST`].
+    /// Waits for the process to end; fails after [`RUN_TIMEOUT`].
     pub(crate) fn end(mut self) -> RunOutput {
-        let deadline = Instant::now() + LONGEST;
+        let deadline = Instant::now() + RUN_TIMEOUT;
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status;

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// A fault of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum FaultKind {
-    /// Nothing.
+    /// No fault.
     Nothing,
     /// Both directions end.
     Cut,
@@ -54,7 +54,7 @@ impl FaultKind {
     ];
 
     /// Whether no byte is lost or changed, so that the comparison must finish.
-    pub(crate) fn is_harmless(self) -> bool {
+    pub(crate) fn preserves_bytes(self) -> bool {
         matches!(
             self,
             FaultKind::Nothing | FaultKind::Delayed | FaultKind::Jitter | FaultKind::Trickle
@@ -74,17 +74,17 @@ pub(crate) struct Fault {
 /// A proxy for one connection.
 pub(crate) struct Proxy {
     pub(crate) address: SocketAddr,
-    carried: [Arc<AtomicU64>; 2],
+    forwarded: [Arc<AtomicU64>; 2],
 }
 
 impl Proxy {
-    /// Listens in front of a host.
-    pub(crate) fn before(host: &str, fault: Fault) -> Self {
+    /// Starts a proxy to this host.
+    pub(crate) fn start(host: &str, fault: Fault) -> Self {
         let host: SocketAddr = host.parse().unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let carried = [(); 2].map(|()| Arc::new(AtomicU64::new(0)));
-        let counts = carried.clone();
+        let forwarded = [(); 2].map(|()| Arc::new(AtomicU64::new(0)));
+        let counts = forwarded.clone();
         std::thread::spawn(move || {
             let Ok((down, _)) = listener.accept() else {
                 return;
@@ -98,24 +98,24 @@ impl Proxy {
                     _ => (&up, &down),
                 };
                 from.set_nodelay(true).unwrap();
-                let carrier = Direction {
+                let forwarder = Direction {
                     from: from.try_clone().unwrap(),
                     to: to.try_clone().unwrap(),
                     fault: ((direction == 0) == fault.to_host
                         || matches!(fault.kind, FaultKind::Jitter))
                     .then_some(fault),
-                    carried: count,
+                    forwarded: count,
                     rng: ChaCha20Rng::seed_from_u64(fault.seed ^ direction as u64),
                 };
-                std::thread::spawn(move || carrier.carry());
+                std::thread::spawn(move || forwarder.run());
             }
         });
-        Self { address, carried }
+        Self { address, forwarded }
     }
 
-    /// Bytes to the host, and from it.
-    pub(crate) fn carried(&self) -> [u64; 2] {
-        [0, 1].map(|direction: usize| self.carried[direction].load(Ordering::SeqCst))
+    /// Bytes forwarded to the host, and from it.
+    pub(crate) fn forwarded(&self) -> [u64; 2] {
+        [0, 1].map(|direction: usize| self.forwarded[direction].load(Ordering::SeqCst))
     }
 }
 
@@ -123,28 +123,28 @@ struct Direction {
     from: TcpStream,
     to: TcpStream,
     fault: Option<Fault>,
-    carried: Arc<AtomicU64>,
+    forwarded: Arc<AtomicU64>,
     rng: ChaCha20Rng,
 }
 
 impl Direction {
-    fn carry(mut self) {
+    fn run(mut self) {
         let mut buffer = vec![0; 16 << 10];
         while let Ok(count @ 1..) = self.from.read(&mut buffer) {
-            let before = self.carried.fetch_add(count as u64, Ordering::SeqCst);
-            if self.hand_on(before, buffer[..count].to_vec()).is_none() {
+            let before = self.forwarded.fetch_add(count as u64, Ordering::SeqCst);
+            if self.forward(before, buffer[..count].to_vec()).is_none() {
                 return;
             }
         }
         let _ = self.to.shutdown(Shutdown::Write);
     }
 
-    fn hand_on(&mut self, before: u64, piece: Vec<u8>) -> Option<()> {
+    fn forward(&mut self, before: u64, piece: Vec<u8>) -> Option<()> {
         let Some(fault) = self.fault else {
             return self.write(&piece);
         };
         if fault.kind == FaultKind::Jitter {
-            self.nap(20);
+            self.sleep_up_to(20);
             return self.write(&piece);
         }
         let end = before + piece.len() as u64;
@@ -163,18 +163,18 @@ impl Direction {
             }
             FaultKind::HalfClosed => {
                 let _ = self.to.shutdown(Shutdown::Write);
-                self.swallow();
+                self.discard();
                 return None;
             }
             FaultKind::Stalled => {
-                self.swallow();
+                self.discard();
                 return None;
             }
-            FaultKind::Delayed => self.nap(400),
+            FaultKind::Delayed => self.sleep_up_to(400),
             FaultKind::Trickle => {
                 for byte in rest.drain(..some.min(200)).collect::<Vec<_>>() {
                     self.write(&[byte])?;
-                    self.nap(2);
+                    self.sleep_up_to(2);
                 }
             }
             FaultKind::BitFlipped => rest[0] ^= 1 << self.rng.random_range(0..8),
@@ -195,13 +195,13 @@ impl Direction {
     }
 
     /// Reads until the end and forwards nothing.
-    fn swallow(&mut self) {
+    fn discard(&mut self) {
         let mut buffer = [0; 4096];
         while let Ok(1..) = self.from.read(&mut buffer) {}
     }
 
-    fn nap(&mut self, most_ms: u64) {
-        let time = self.rng.random_range(0..=most_ms);
+    fn sleep_up_to(&mut self, max_ms: u64) {
+        let time = self.rng.random_range(0..=max_ms);
         std::thread::sleep(Duration::from_millis(time));
     }
 }

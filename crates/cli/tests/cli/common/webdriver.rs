@@ -81,7 +81,7 @@ impl Browser {
     }
 
     /// Opens an address and waits until it is loaded.
-    pub(crate) fn go(&self, address: &str) {
+    pub(crate) fn open_url(&self, address: &str) {
         self.post("/url", &json!({"url": address}));
     }
 
@@ -91,7 +91,7 @@ impl Browser {
         for _ in 0..5 {
             let element = self.find(selector);
             let path = format!("/session/{}/element/{element}/value", self.session);
-            let answer = self.ask("POST", &path, &json!({"text": text}));
+            let answer = self.try_request("POST", &path, &json!({"text": text}));
             if answer["error"] != "stale element reference" {
                 assert!(answer["error"].is_null(), "{selector}: {answer}");
                 return;
@@ -207,13 +207,13 @@ impl Browser {
 
     /// One request that must not fail.
     fn request(&self, method: &str, path: &str, body: &Value) -> Value {
-        let value = self.ask(method, path, body);
+        let value = self.try_request(method, path, body);
         assert!(value["error"].is_null(), "{method} {path}: {value}");
         value
     }
 
     /// Sends one request on a new connection and returns the response's `value`.
-    fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
+    fn try_request(&self, method: &str, path: &str, body: &Value) -> Value {
         let body = if body.is_null() {
             String::new()
         } else {

@@ -111,9 +111,13 @@ fn both_sides_report_differences_with_both_values() {
             join.extend(["--cohort", "n.csv"]);
         }
         let runs = pair.run(&[], &host, &join);
-        for ran in &runs {
+        for output in &runs {
             // Options of an engine that only one side uses are not reported.
-            assert!(!ran.stderr.contains("engine.paillier"), "{}", ran.stderr);
+            assert!(
+                !output.stderr.contains("engine.paillier"),
+                "{}",
+                output.stderr
+            );
         }
         both_fail(
             runs,
@@ -138,10 +142,10 @@ fn both_sides_note_a_file_without_encoding_settings() {
     // A file that does not declare its letters needs their number.
     let bare: (&[&str], bool) = (&["--cohort", "bare.csv", "--letters", "49"], true);
     for (file, noted) in [declared, bare] {
-        for ran in pair.run(&["--estimate"], &[], file) {
+        for output in pair.run(&["--estimate"], &[], file) {
             let said = format!("\"encoding_on_one_side\":{noted}");
-            assert!(ran.stderr.contains(&said), "{file:?}: {}", ran.stderr);
-            ran.ok();
+            assert!(output.stderr.contains(&said), "{file:?}: {}", output.stderr);
+            output.ok();
         }
     }
 }
@@ -159,8 +163,11 @@ fn the_choice_of_the_engine_is_logged() {
     for (host, join, reasons) in cases {
         let (host, join) = (["--engine", host], ["--engine", join]);
         let runs = pair.run(&["--estimate"], &host, &join);
-        let logs = runs.each_ref().map(|ran| {
-            let agreed = ran.stderr.lines().find(|line| line.contains("\"agreed\""));
+        let logs = runs.each_ref().map(|output| {
+            let agreed = output
+                .stderr
+                .lines()
+                .find(|line| line.contains("\"agreed\""));
             serde_json::from_str::<serde_json::Value>(agreed.unwrap()).unwrap()
         });
         for (log, reason) in logs.iter().zip(reasons) {

@@ -23,28 +23,35 @@ fn shares_refuses_large_alphabets_before_anything_is_sent() {
     // Nobody has connected.
     let mut host = pair.host(&["--engine", "shares", "--estimate"]);
     assert!(host.ends_within(std::time::Duration::from_secs(20)));
-    let ran = host.end();
-    assert_eq!(ran.code, 2, "{}", ran.stderr);
-    assert!(!ran.stderr.contains("\"listening\""), "{}", ran.stderr);
+    let output = host.end();
+    assert_eq!(output.code, 2, "{}", output.stderr);
+    assert!(
+        !output.stderr.contains("\"listening\""),
+        "{}",
+        output.stderr
+    );
 }
 
 #[test]
 fn auto_skips_an_engine_that_cannot_run() {
     let pair = with_many_letters();
-    for ran in pair.run(&["--estimate", "--engine", "auto"], &[], &[]) {
-        let agreed = ran.stderr.lines().find(|line| line.contains("\"agreed\""));
+    for output in pair.run(&["--estimate", "--engine", "auto"], &[], &[]) {
+        let agreed = output
+            .stderr
+            .lines()
+            .find(|line| line.contains("\"agreed\""));
         let agreed: Value = serde_json::from_str(agreed.unwrap()).unwrap();
         let engine = &agreed["engine"];
         assert_eq!(engine["name"], "garbled");
         assert_eq!(engine["reason"], "shares_impossible");
         assert_eq!(engine["shares_obstacle"], "alphabet");
         assert!(engine["estimates"]["shares"].is_null());
-        ran.ok();
+        output.ok();
     }
     let compare = "compare a.csv b.csv --engine auto --format csv";
-    let ran = pair.folder.run(&compare.split(' ').collect::<Vec<_>>());
-    assert!(ran.stderr.contains("engine: garbled") && ran.stderr.contains("1024"));
-    ran.ok();
+    let output = pair.folder.run(&compare.split(' ').collect::<Vec<_>>());
+    assert!(output.stderr.contains("engine: garbled") && output.stderr.contains("1024"));
+    output.ok();
 }
 
 #[test]
@@ -55,17 +62,17 @@ fn every_line_of_a_json_log_is_an_event() {
         let _ = std::fs::remove_file(pair.folder.path().join("join.csv"));
         let runs = pair.run(both, &["-o", "host.csv"], &["-o", "join.csv"]);
         let files = ["host.csv", "join.csv"];
-        for ((ran, file), withheld) in runs.into_iter().zip(files).zip(withheld) {
-            let events: Vec<Value> = ran
+        for ((output, file), withheld) in runs.into_iter().zip(files).zip(withheld) {
+            let events: Vec<Value> = output
                 .stderr
                 .lines()
                 .map(|line| serde_json::from_str(line).expect(line))
                 .collect();
             let results = events.iter().find(|event| event["event"] == "results");
-            let results = results.expect(&ran.stderr);
+            let results = results.expect(&output.stderr);
             assert_eq!(results["file"], file);
             assert_eq!(results["withheld"], withheld);
-            ran.ok();
+            output.ok();
         }
     }
 }

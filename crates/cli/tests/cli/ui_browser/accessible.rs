@@ -30,7 +30,7 @@ fn tab_to(user: &Institution, id: &str) {
 }
 
 #[test]
-fn the_keyboard_alone_is_enough() {
+fn every_step_works_with_the_keyboard_alone() {
     let Some(user) = Institution::start() else {
         return;
     };
@@ -87,7 +87,7 @@ fn axe() -> Option<String> {
 }
 
 fn check(user: &Institution, axe: &str, step: &str) {
-    // Not by the page, whose policy would refuse it.
+    // Injected from outside, because the page's policy would refuse it.
     user.browser
         .devtools("Runtime.evaluate", &json!({"expression": axe}));
     let script = "return axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'], iframes: false }).then((found) => found.violations.map((it) => [it.id, it.nodes.map((node) => node.html.slice(0, 200) + ' ' + node.failureSummary)]))";

@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::Stdio;
 
-/// One side up to the button that connects, as a user would go.
+/// Walks one side up to the button that connects, as a user would.
 fn prepare(side: &Institution, cohort: PathBuf, name: &str) {
     side.drop_files(&[cohort]);
     side.step("partner");
@@ -21,8 +21,8 @@ fn prepare(side: &Institution, cohort: PathBuf, name: &str) {
     side.set("minimum-group", "3");
 }
 
-/// Gives a side the other's invitation or answer, as a file.
-fn hand_over(from: &Institution, to: &Institution) {
+/// Sends one side's invitation or answer to the other, as a file.
+fn send_invitation(from: &Institution, to: &Institution) {
     let invitation = from.get("/api/invitation");
     assert!(!invitation.contains("PRIVATE"), "{invitation}");
     to.folder.file("partner.invitation", invitation);
@@ -42,7 +42,7 @@ fn hand_over(from: &Institution, to: &Institution) {
     );
 }
 
-/// Two sides that know each other, with the host's plan for a mean.
+/// Two sides that have exchanged invitations, with the host's plan for a mean.
 fn introduced() -> Option<(Institution, Institution)> {
     let (host, join) = Institution::start().zip(Institution::start())?;
     let demo = |cohort: &str| root().join("testdata/demo").join(cohort);
@@ -51,12 +51,12 @@ fn introduced() -> Option<(Institution, Institution)> {
     host.set("listen", "127.0.0.1:0");
     host.set("address", "127.0.0.1:7070");
     a_plan_over_the_limit_is_changed_by_one_click(&host);
-    hand_over(&host, &join);
+    send_invitation(&host, &join);
     // The plan came with the invitation.
     let plan = |side: &Institution| side.state()["partner"]["plan"].clone();
     assert_eq!(plan(&join), plan(&host));
     assert_eq!(join.state()["partner"]["role"], "join");
-    hand_over(&join, &host);
+    send_invitation(&join, &host);
     Some((host, join))
 }
 
@@ -122,8 +122,8 @@ fn two_institutions_compare_in_two_browsers() {
     host.browser.click("#start");
     host.browser.wait_for("document.getElementById('progress')");
     // The page is closed and opened again while the other side has not started yet.
-    host.browser.go("about:blank");
-    host.browser.go(&host.address);
+    host.browser.open_url("about:blank");
+    host.browser.open_url(&host.address);
     host.browser.wait_for("document.getElementById('drop')");
     host.step("partner");
     host.browser.wait_for("document.getElementById('progress')");
@@ -174,12 +174,12 @@ fn two_institutions_meet_at_a_relay() {
     host.browser.click("#via-relay");
     host.set("relay", &relay.address);
     host.set("partner-reveal", "groups");
-    hand_over(&host, &join);
+    send_invitation(&host, &join);
     // Where to meet came with the invitation.
     let form = join.state()["partner"].clone();
     assert_eq!(form["via_relay"], true, "{form}");
     assert_eq!(form["relay"], relay.address.as_str());
-    hand_over(&join, &host);
+    send_invitation(&join, &host);
     host.keep("partner-relay");
     for side in [&host, &join] {
         side.browser.click("#connect");

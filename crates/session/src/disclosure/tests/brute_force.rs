@@ -98,8 +98,8 @@ fn cells(request: &Request) -> Vec<Vec<u64>> {
     rows.into_values().collect()
 }
 
-/// The fewest participants that some combination of these rows is about.
-fn fewest(rows: &[Vec<u64>], below: u32) -> Option<u32> {
+/// The size of the smallest set of fewer than `below` participants that a combination of these rows is about.
+fn min_isolated(rows: &[Vec<u64>], below: u32) -> Option<u32> {
     let all = rank(rows.to_vec());
     let subsets = 1u32..1 << PARTICIPANTS;
     let small = subsets.filter(|subset| subset.count_ones() < below);
@@ -116,25 +116,25 @@ fn fewest(rows: &[Vec<u64>], below: u32) -> Option<u32> {
 }
 
 #[test]
-fn the_search_finds_what_differences_isolate() {
+fn the_search_finds_isolating_differences() {
     let rows = |requests: &[Request]| requests.iter().flat_map(cells).collect::<Vec<_>>();
     let all = 0b1_1111_1111;
-    assert_eq!(fewest(&rows(&[(0, all, all, false)]), 4), None);
+    assert_eq!(min_isolated(&rows(&[(0, all, all, false)]), 4), None);
     assert_eq!(
-        fewest(&rows(&[(0, all, all, false), (0, all >> 1, all, false)]), 4),
+        min_isolated(&rows(&[(0, all, all, false), (0, all >> 1, all, false)]), 4),
         Some(1)
     );
     assert_eq!(
-        fewest(&rows(&[(0, all, all, false), (0, all, all >> 2, false)]), 4),
+        min_isolated(&rows(&[(0, all, all, false), (0, all, all >> 2, false)]), 4),
         Some(2)
     );
     let requests = [(0, all, !1, false), (3, all, !1, false)];
-    assert_eq!(fewest(&rows(&requests), 4), Some(1));
+    assert_eq!(min_isolated(&rows(&requests), 4), Some(1));
     // A stimulus that two have seen, in a mean over all.
-    assert_eq!(fewest(&rows(&[(0, all, 3, false)]), 4), None);
-    assert_eq!(fewest(&rows(&[(0, all, 3, true)]), 4), Some(2));
+    assert_eq!(min_isolated(&rows(&[(0, all, 3, false)]), 4), None);
+    assert_eq!(min_isolated(&rows(&[(0, all, 3, true)]), 4), Some(2));
     // Groups of the partner with different stimuli weigh those who have seen both differently.
-    assert_eq!(fewest(&rows(&[(3, all, !1, true)]), 4), Some(1));
+    assert_eq!(min_isolated(&rows(&[(3, all, !1, true)]), 4), Some(1));
 }
 
 proptest! {
@@ -157,11 +157,11 @@ proptest! {
             let answer = AnswerRequest {
                 overall,
                 by_stimulus: request.3,
-                ..asked(number as u8, kind)
+                ..answer_request(number as u8, kind)
             };
             if fixture.ask_for(&answer, &request_members(request), limits).is_ok() {
                 rows.extend(cells(request));
-                prop_assert_eq!(fewest(&rows, minimum), None, "{:?}", requests);
+                prop_assert_eq!(min_isolated(&rows, minimum), None, "{:?}", requests);
             }
         }
     }

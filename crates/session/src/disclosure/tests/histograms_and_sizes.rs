@@ -19,7 +19,11 @@ fn a_participant_is_in_one_histogram() {
     assert_eq!(fixture.ask(6, AnswerKind::Mean, &members(0..10)), Ok(3));
 }
 
-fn told(fixture: &Fixture, key: u8, members: &[GroupMember]) -> Result<u32, DisclosureRefusal> {
+fn charge_sizes(
+    fixture: &Fixture,
+    key: u8,
+    members: &[GroupMember],
+) -> Result<u32, DisclosureRefusal> {
     let key = [key; 32];
     fixture.ask_for(&AnswerRequest::sizes(&key), members, LIMITS)
 }
@@ -34,17 +38,23 @@ fn grouped(numbers: std::ops::Range<u32>) -> Vec<GroupMember> {
 }
 
 #[test]
-fn sizes_of_groups_that_differ_by_a_few_are_refused() {
+fn group_sizes_that_differ_by_a_few_participants_are_refused() {
     let fixture = Fixture::new();
     // They cost nothing.
-    assert_eq!(told(&fixture, 1, &grouped(0..20)), Ok(0));
-    assert_eq!(told(&fixture, 1, &grouped(0..20)), Ok(0));
-    assert_eq!(told(&fixture, 2, &grouped(0..19)), Err(differencing(1)));
+    assert_eq!(charge_sizes(&fixture, 1, &grouped(0..20)), Ok(0));
+    assert_eq!(charge_sizes(&fixture, 1, &grouped(0..20)), Ok(0));
+    assert_eq!(
+        charge_sizes(&fixture, 2, &grouped(0..19)),
+        Err(differencing(1))
+    );
     // Ten of each group more, but one of these groups is two people.
-    assert_eq!(told(&fixture, 3, &grouped(0..24)), Err(differencing(2)));
-    assert_eq!(told(&fixture, 4, &grouped(0..30)), Ok(0));
+    assert_eq!(
+        charge_sizes(&fixture, 3, &grouped(0..24)),
+        Err(differencing(2))
+    );
+    assert_eq!(charge_sizes(&fixture, 4, &grouped(0..30)), Ok(0));
     assert!(matches!(
-        told(&fixture, 5, &grouped(40..48)),
+        charge_sizes(&fixture, 5, &grouped(40..48)),
         Err(DisclosureRefusal::SmallCell {
             participants: 4,
             ..

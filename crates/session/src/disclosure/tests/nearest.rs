@@ -3,13 +3,13 @@
 use super::*;
 
 #[test]
-fn the_larger_minimum_holds_and_the_nearest_are_as_many() {
+fn k_nearest_and_every_cell_must_reach_the_larger_minimum() {
     let fixture = Fixture::new();
     let limits = DisclosureLimits::new(5, 8, 20);
     let answer = |nearest| AnswerRequest {
         overall: false,
         nearest,
-        ..asked(1, AnswerKind::Nearest)
+        ..answer_request(1, AnswerKind::Nearest)
     };
     let few = fixture.ask_for(&answer(Some(7)), &members(0..40), limits);
     let expected = DisclosureRefusal::FewNearest {
@@ -49,7 +49,7 @@ fn groups_that_an_answer_does_not_use_are_not_needed() {
     let answer = |by_group| AnswerRequest {
         nearest: Some(5),
         by_group,
-        ..asked(1, AnswerKind::Nearest)
+        ..answer_request(1, AnswerKind::Nearest)
     };
     let fixture = Fixture::new();
     let refused = Err(DisclosureRefusal::NoGroups);

@@ -31,7 +31,7 @@ fn a_withdrawal_is_allowed_and_recorded() {
     assert_eq!(fixture.ask(2, mean, &members(1..9)), Ok(2));
     let owner = Some(fixture.identity.fingerprint());
     let record = SignedRecord::read(&fixture.state_dir().record(), owner).unwrap();
-    let record = record.unbroken().unwrap();
+    let record = record.require_intact().unwrap();
     assert_eq!(record.lines.len(), 1);
     assert!(matches!(
         &record.lines[0].entry,
@@ -41,18 +41,20 @@ fn a_withdrawal_is_allowed_and_recorded() {
 
 /// A session about pairs is charged when it starts. If its connection breaks and somebody withdraws, it does not go on.
 #[test]
-fn an_answer_that_has_started_does_not_go_on_after_a_withdrawal() {
+fn a_withdrawal_stops_a_started_answer() {
     for kind in [AnswerKind::Score, AnswerKind::Threshold, AnswerKind::Mean] {
         let fixture = Fixture::new();
         let resumed = fixture.ask(1, kind, &members(0..9));
         assert!(resumed.is_ok());
         assert_eq!(fixture.ask(1, kind, &members(0..9)), resumed);
         let held = fixture.ledger();
-        let held = held.check(&asked(1, kind), &members(0..9), LIMITS).unwrap();
+        let held = held
+            .check(&answer_request(1, kind), &members(0..9), LIMITS)
+            .unwrap();
         fixture.ledger().withdraw(&["P3".into()]).unwrap();
         let refused = DisclosureRefusal::Withdrawn { participants: 1 };
         assert_eq!(fixture.ask(1, kind, &members(0..9)), Err(refused));
-        // Nor if the sides had agreed before.
+        // The same holds if the sides had agreed before.
         assert!(fixture.ledger().charge(held).is_err());
     }
 }

@@ -104,7 +104,7 @@ impl Side {
     }
 }
 
-/// Keeps what is sent, and receives what a script says.
+/// Records what is sent, and receives scripted bytes.
 struct ScriptedChannel {
     script: Script,
     sent: Vec<u8>,
@@ -144,8 +144,8 @@ fn exchange(
         script: Script(script),
         sent: Vec::new(),
     };
-    let ended = side.opening(role).exchange(&mut tap, needed);
-    (ended, tap.sent)
+    let result = side.opening(role).exchange(&mut tap, needed);
+    (result, tap.sent)
 }
 
 #[test]
@@ -154,8 +154,8 @@ fn the_same_shares_are_sent_every_time() {
         let mut side = Side::new();
         let theirs = [3, 4];
         for _ in 0..3 {
-            let (ended, sent) = exchange(&mut side, role, [true; 2], answer(&theirs));
-            ended.unwrap();
+            let (result, sent) = exchange(&mut side, role, [true; 2], answer(&theirs));
+            result.unwrap();
             assert_eq!(sent, answer(&SHARES), "{role:?}");
         }
         assert!((PAIRS..PAIRS + 2).all(|at| side.journal.is_sent(at)));
@@ -178,14 +178,14 @@ fn shares_are_sent_only_to_a_side_that_may_learn_the_answer() {
         (Role::Join, [false, true], false),
     ] {
         let mut side = Side::new();
-        let (ended, sent) = exchange(&mut side, role, needed, answer(&[3, 4]));
-        ended.unwrap();
+        let (result, sent) = exchange(&mut side, role, needed, answer(&[3, 4]));
+        result.unwrap();
         assert_eq!(!sent.is_empty(), sends, "{role:?} {needed:?}");
         assert_eq!(side.journal.is_sent(PAIRS), sends, "{role:?} {needed:?}");
     }
     // The host waits for the other side's shares before it sends its own.
-    let (ended, sent) = exchange(&mut Side::new(), Role::Host, [true; 2], Vec::new());
-    assert!(ended.is_err() && sent.is_empty());
+    let (result, sent) = exchange(&mut Side::new(), Role::Host, [true; 2], Vec::new());
+    assert!(result.is_err() && sent.is_empty());
 }
 
 /// A channel on which nothing can be sent.
@@ -224,8 +224,8 @@ fn a_wrong_number_of_shares_is_misbehaviour() {
     let long = vec![7; 1000];
     for content in [&[][..], &[3], &[3, 4, 5], &long] {
         let mut side = Side::new();
-        let (ended, sent) = exchange(&mut side, Role::Host, [true; 2], answer(content));
-        let error = ended.unwrap_err();
+        let (result, sent) = exchange(&mut side, Role::Host, [true; 2], answer(content));
+        let error = result.unwrap_err();
         assert!(
             matches!(error, SessionError::Misbehaved(Misbehaviour::InvalidAnswer)),
             "{error}"
@@ -233,31 +233,31 @@ fn a_wrong_number_of_shares_is_misbehaviour() {
         assert!(sent.is_empty() && side.journal.number(PAIRS).is_none());
     }
     let torn = message(Tag::Answer, &bytes(&[3, 4])[..15]);
-    let (ended, _) = exchange(&mut Side::new(), Role::Host, [true; 2], torn);
+    let (result, _) = exchange(&mut Side::new(), Role::Host, [true; 2], torn);
     assert!(matches!(
-        ended.unwrap_err(),
+        result.unwrap_err(),
         SessionError::Misbehaved(Misbehaviour::InvalidAnswer)
     ));
 }
 
 /// A second share of a number would open a second answer.
 #[test]
-fn another_share_for_a_known_number_is_banned() {
+fn a_second_share_for_a_known_number_is_banned() {
     let mut side = Side::new();
     exchange(&mut side, Role::Host, [true; 2], answer(&[3, 4]))
         .0
         .unwrap();
-    let (ended, sent) = exchange(&mut side, Role::Host, [true; 2], answer(&[3, 5]));
-    assert_eq!(ended.unwrap_err().ban(), Some(BanReason::ChangedAnswer));
+    let (result, sent) = exchange(&mut side, Role::Host, [true; 2], answer(&[3, 5]));
+    assert_eq!(result.unwrap_err().ban(), Some(BanReason::ChangedAnswer));
     assert!(sent.is_empty());
-    // Nor is another number accepted whole.
+    // Another number is not accepted either.
     let mut script = Script(answer(&[1, 2]));
     let error = side.opening(Role::Host).send_again(&mut script, Role::Join);
     assert_eq!(error.unwrap_err().ban(), Some(BanReason::ChangedAnswer));
 }
 
 #[test]
-fn impossible_numbers_are_the_other_sides_fault() {
+fn impossible_numbers_are_blamed_on_the_other_side() {
     let side = Side::new();
     let impossible = |numbers: [i64; 2]| {
         let error = SessionError::from(side.group.schema.answer(&numbers).unwrap_err());

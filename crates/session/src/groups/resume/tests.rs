@@ -75,7 +75,7 @@ fn states() -> impl Iterator<Item = [u8; PAIRS + NUMBERS]> {
     })
 }
 
-fn says(state: [u8; PAIRS + NUMBERS], flag: u8) -> [bool; NUMBERS] {
+fn has_flag(state: [u8; PAIRS + NUMBERS], flag: u8) -> [bool; NUMBERS] {
     [state[PAIRS], state[PAIRS + 1]].map(|it| it & flag != 0)
 }
 
@@ -86,8 +86,8 @@ fn an_answer_whose_shares_were_sent_is_never_computed_again() {
         let spec = spec(to);
         for role in [Role::Host, Role::Join] {
             for ours in states() {
-                let sent = says(ours, Statement::SENT).contains(&true);
-                let knows = says(ours, Statement::ANSWERED) == [true; 2];
+                let sent = has_flag(ours, Statement::SENT).contains(&true);
+                let knows = has_flag(ours, Statement::ANSWERED) == [true; 2];
                 for (theirs, run) in states().flat_map(|it| [(it, RUN), (it, RUN + 1)]) {
                     let case = format!("{role:?} {to:?}: {ours:?}, peer {theirs:?} {run}");
                     let plan = plan(role, &spec, ours, theirs, run);
@@ -115,7 +115,7 @@ fn an_answer_whose_shares_were_sent_is_never_computed_again() {
                     assert!(!sends || to.includes(role.other()), "{case}");
                     // Shares are sent only by a side that has them all, of the run that the peer names.
                     if matches!(plan.answer, AnswerStep::SendShares { .. }) {
-                        assert_eq!(says(ours, Statement::HALF), [true; 2], "{case}");
+                        assert_eq!(has_flag(ours, Statement::HALF), [true; 2], "{case}");
                         assert_eq!(run, RUN, "{case}");
                     }
                 }
@@ -124,7 +124,7 @@ fn an_answer_whose_shares_were_sent_is_never_computed_again() {
     }
 }
 
-/// What an honest peer says of itself leads both to the same plan.
+/// With an honest peer, both sides derive the same plan.
 #[test]
 fn both_sides_derive_the_same_plan() {
     for to in TO {
@@ -141,7 +141,7 @@ fn both_sides_derive_the_same_plan() {
 }
 
 #[test]
-fn what_is_left_to_do() {
+fn the_next_step_follows_from_both_states() {
     const NONE: u8 = 0;
     const KEPT: u8 = Statement::HALF;
     const SENT: u8 = KEPT | Statement::SENT;

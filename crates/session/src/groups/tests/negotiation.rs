@@ -58,7 +58,7 @@ fn committed(role: Role) -> Option<String> {
     committed_with(role, &[])
 }
 
-/// The same, also to labels.
+/// A commitment that also covers labels.
 fn committed_with(role: Role, labels: &[u8]) -> Option<String> {
     let committed = commitment(&AGREEMENT, role.other(), &PART, Some(labels));
     Some(hex(&committed))
@@ -78,7 +78,7 @@ fn negotiate(
     negotiate_labels(role, question, participants, messages, &LABELS)
 }
 
-/// The same, with the labels that the peer publishes.
+/// Negotiates with a peer that publishes these labels.
 fn negotiate_labels(
     role: Role,
     question: &str,
@@ -99,7 +99,7 @@ fn negotiate_labels(
     negotiate_over(&mut Script(script.concat()), role, reveal, participants)
 }
 
-/// The same, over a channel.
+/// Negotiates over this channel.
 fn negotiate_over(
     channel: &mut dyn Channel,
     role: Role,
@@ -151,7 +151,7 @@ fn a_commitment_cannot_be_changed() {
     ));
 }
 
-/// How it ends for each role, with this first message.
+/// The result for each role, given this first message.
 fn both_roles(
     question: &str,
     participants: usize,
@@ -182,14 +182,14 @@ fn an_honest_peer_is_accepted() {
 }
 
 #[test]
-fn groups_that_do_not_fit_are_misbehaviour() {
+fn inconsistent_groups_are_misbehaviour() {
     let name = "g".repeat(GroupSizes::MAX_NAME_BYTES + 1);
     let many: Vec<String> = (0..=GroupSizes::MAX_GROUPS)
         .map(|group| format!(r#""g{group}":1"#))
         .collect();
     let many = format!("{{{}}}", many.join(","));
     let lies = [
-        // More participants than in the roster, fewer, none, and so many that a sum of 32 bits would be right again.
+        // More participants than in the roster, fewer, none, and so many that a 32-bit sum would wrap around to the right one.
         (6, r#"{"control":3,"patient":4}"#.to_string()),
         (6, r#"{"control":3,"patient":2}"#.into()),
         (6, "{}".into()),
@@ -215,7 +215,7 @@ fn groups_that_do_not_fit_are_misbehaviour() {
             assert_eq!(error.ban(), None);
         }
     }
-    // What the question does not need is not accepted, and what it needs must be there.
+    // Groups that the question does not need are rejected, and those that it needs must be present.
     for (question, groups) in [
         ("mean", terms(SIZES, 3, None)),
         ("mean", terms("null", 3, committed(Role::Host))),

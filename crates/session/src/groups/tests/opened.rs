@@ -60,7 +60,7 @@ fn first_message(bytes: &[u8]) -> Option<(Message, &[u8])> {
     Some(((*tag, content.to_vec()), rest))
 }
 
-/// Messages up to the statements; after these come probes and the computation.
+/// The messages up to the statements; probes and the computation follow.
 fn messages(mut bytes: &[u8]) -> Vec<Message> {
     let mut messages = Vec::new();
     while let Some((message, rest)) = first_message(bytes) {
@@ -95,7 +95,10 @@ fn assert_opened_first(opened: &Opened, asked: GroupQuestion, case: &str) {
             Tag::Coins => {
                 let digits = text.strip_prefix(r#"{"coins":""#).unwrap();
                 let digits = digits.strip_suffix(r#""}"#).unwrap();
-                assert!(crate::identity::unhex(digits).is_some(), "{case}: {text}");
+                assert!(
+                    crate::identity::from_hex(digits).is_some(),
+                    "{case}: {text}"
+                );
             }
             _ => {
                 let intent: BTreeMap<String, String> = serde_json::from_str(&text).unwrap();
@@ -130,7 +133,7 @@ fn sent_halves(bytes: &[u8], halves: &[u64]) -> Vec<usize> {
             .iter()
             .all(|half| *half == 0)
         {
-            // So many zeros occur elsewhere, too.
+            // As many zeros occur elsewhere, too.
             continue;
         }
         let start = &encoded[8 * first..8 * first + 8];
@@ -148,7 +151,7 @@ fn sent_halves(bytes: &[u8], halves: &[u64]) -> Vec<usize> {
 }
 
 fn run(engine: Engine, reveal: Reveal) -> [Opened; 2] {
-    let ended = with_sessions(|role, mut session, files, number| {
+    let results = with_sessions(|role, mut session, files, number| {
         let before = Arc::new(Mutex::new(Vec::new()));
         session.channel.uncounted().record = Some(before.clone());
         let proposal = proposal(engine, reveal, cohort(number));
@@ -182,7 +185,7 @@ fn run(engine: Engine, reveal: Reveal) -> [Opened; 2] {
             computation,
         }
     });
-    ended.map(|(opened, _)| opened)
+    results.map(|(opened, _)| opened)
 }
 
 /// The tags of the messages before the computation.
@@ -227,7 +230,7 @@ fn assert_only_the_answer(engine: Engine, questions: &[&str]) {
                 assert!(*opened <= 18, "{case}: {opened} bits");
             }
             let bits: u32 = opened.bits.iter().map(|it| it[1]).sum();
-            // Few bits, and others are the same by chance.
+            // With few bits, other values match by chance.
             if bits >= 64 {
                 assert_eq!(occurrences(&opened.computation, &shares), 1, "{case}");
             }
@@ -271,9 +274,9 @@ fn assert_only_the_answer(engine: Engine, questions: &[&str]) {
     }
 }
 
-/// The same collector sees the halves of pairs where these are opened.
+/// Checks the collector itself, with a plan that opens the halves of pairs.
 #[test]
-fn halves_of_pairs_are_seen_where_they_are_opened() {
+fn the_collector_finds_halves_that_are_opened() {
     for engine in [Engine::Garbled, Engine::Shares] {
         for opened in run(engine, Reveal::Score) {
             let all: Vec<usize> = (0..36).collect();

@@ -3,12 +3,12 @@ use crate::Identity;
 use crate::error::BanReason;
 
 /// A ledger in a folder, and other processes that use it.
-struct World {
+struct Setup {
     folder: tempfile::TempDir,
     peer: Fingerprint,
 }
 
-impl World {
+impl Setup {
     fn new() -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
@@ -48,9 +48,9 @@ fn charge(file: &LedgerFile, name: &str, count: u64) {
 }
 
 /// A ledger of 2,000 scanpaths in 20 tiles each.
-fn large() -> World {
-    let world = World::new();
-    world
+fn large() -> Setup {
+    let setup = Setup::new();
+    setup
         .file()
         .update(|ledger| {
             for scanpath in 0..2000 {
@@ -61,43 +61,43 @@ fn large() -> World {
             Ok(())
         })
         .unwrap();
-    world
+    setup
 }
 
 #[test]
-fn a_charge_writes_what_it_changes_and_not_the_whole_ledger() {
-    let world = large();
-    let file = world.file();
-    let snapshot = world.bytes(EXTENSION);
+fn a_charge_does_not_rewrite_the_whole_ledger() {
+    let setup = large();
+    let file = setup.file();
+    let snapshot = setup.bytes(EXTENSION);
     assert!(snapshot.len() > 1 << 20, "{}", snapshot.len());
     for count in 1..=50 {
         charge(&file, "new", count);
     }
-    assert_eq!(world.bytes(EXTENSION), snapshot);
-    let log = world.bytes(LOG).len();
+    assert_eq!(setup.bytes(EXTENSION), snapshot);
+    let log = setup.bytes(LOG).len();
     assert!(log < 50 * 120 + 100, "{log}");
-    assert_eq!(world.count("new"), 50);
+    assert_eq!(setup.count("new"), 50);
 }
 
-/// A log that has outgrown its snapshot becomes a part of it.
+/// A log that has outgrown its snapshot is merged into it.
 #[test]
 fn a_log_stays_short() {
-    let world = World::new();
-    let file = world.file();
+    let setup = Setup::new();
+    let file = setup.file();
     let name = "n".repeat(100_000);
     let mut longest = 0;
     for count in 1..=40 {
         charge(&file, &name, count);
-        longest = longest.max(world.bytes(LOG).len() as u64);
+        longest = longest.max(setup.bytes(LOG).len() as u64);
     }
     assert!((MIN_LOG / 2..2 * MIN_LOG).contains(&longest), "{longest}");
-    assert_eq!(world.count(&name), 40);
+    assert_eq!(setup.count(&name), 40);
 }
 
 #[test]
 fn processes_see_what_others_have_counted_and_banned() {
-    let world = World::new();
-    let [one, other] = [(); 2].map(|()| world.file());
+    let setup = Setup::new();
+    let [one, other] = [(); 2].map(|()| setup.file());
     for round in 1..4 {
         charge(&one, "x", round);
         let seen = |ledger: &Ledger| ledger.count("x", "a/1");
@@ -113,35 +113,35 @@ fn processes_see_what_others_have_counted_and_banned() {
     assert!(one.inspect(|it| it.banned.is_some()).unwrap());
     charge(&one, "x", 9);
     assert!(other.inspect(|it| it.banned.is_some()).unwrap());
-    assert_eq!((world.count("x"), world.count("y")), (9, 3));
+    assert_eq!((setup.count("x"), setup.count("y")), (9, 3));
 }
 
 #[test]
-fn a_line_that_was_cut_off_is_overwritten() {
-    let world = World::new();
-    charge(&world.file(), "x", 1);
-    charge(&world.file(), "x", 2);
-    let whole = world.bytes(LOG);
-    charge(&world.file(), "x", 3);
-    let longer = world.bytes(LOG);
+fn a_truncated_line_is_overwritten() {
+    let setup = Setup::new();
+    charge(&setup.file(), "x", 1);
+    charge(&setup.file(), "x", 2);
+    let whole = setup.bytes(LOG);
+    charge(&setup.file(), "x", 3);
+    let longer = setup.bytes(LOG);
     for end in whole.len()..longer.len() {
         let mut torn = longer[..end].to_vec();
-        std::fs::write(world.path(LOG), &torn).unwrap();
-        assert_eq!(world.count("x"), 2, "{end}");
+        std::fs::write(setup.path(LOG), &torn).unwrap();
+        assert_eq!(setup.count("x"), 2, "{end}");
         // Blocks that did not reach the disk.
         torn.resize(longer.len() + 40, 0);
-        std::fs::write(world.path(LOG), &torn).unwrap();
-        assert_eq!(world.count("x"), 2, "{end}");
+        std::fs::write(setup.path(LOG), &torn).unwrap();
+        assert_eq!(setup.count("x"), 2, "{end}");
     }
-    charge(&world.file(), "y", 5);
-    assert_eq!((world.count("x"), world.count("y")), (2, 5));
-    // What is not at the end was synced, and is missed.
-    let mut text = world.bytes(LOG);
+    charge(&setup.file(), "y", 5);
+    assert_eq!((setup.count("x"), setup.count("y")), (2, 5));
+    // A line that is not the last one was synced, so its loss is an error.
+    let mut text = setup.bytes(LOG);
     let place = whole.len() - 10;
     text[place] ^= 1;
-    std::fs::write(world.path(LOG), &text).unwrap();
+    std::fs::write(setup.path(LOG), &text).unwrap();
     assert!(matches!(
-        world.file().read(),
+        setup.file().read(),
         Err(SessionError::File {
             problem: FileProblem::CorruptedLedger,
             ..
@@ -152,31 +152,31 @@ fn a_line_that_was_cut_off_is_overwritten() {
 /// A process that is killed after it has written a new snapshot leaves the log of the old one.
 #[test]
 fn the_log_of_another_snapshot_is_ignored() {
-    let world = World::new();
-    let file = world.file();
+    let setup = Setup::new();
+    let file = setup.file();
     charge(&file, "x", 1);
     charge(&file, "x", 2);
-    let old = world.bytes(LOG);
+    let old = setup.bytes(LOG);
     file.update(|ledger| {
         ledger.scanpaths.clear();
         Ok(())
     })
     .unwrap();
-    assert_eq!(world.bytes(LOG), old);
-    assert_eq!(world.count("x"), 0);
+    assert_eq!(setup.bytes(LOG), old);
+    assert_eq!(setup.count("x"), 0);
     // The next one has a log of its own.
     charge(&file, "y", 1);
-    assert_eq!((world.count("x"), world.count("y")), (0, 1));
-    // A log that is gone, as after the wrong backup, is not made up from what this process has read.
-    std::fs::remove_file(world.path(LOG)).unwrap();
+    assert_eq!((setup.count("x"), setup.count("y")), (0, 1));
+    // A missing log, as after restoring a wrong backup, is not recreated from the cache of this process.
+    std::fs::remove_file(setup.path(LOG)).unwrap();
     assert_eq!(file.read().unwrap().count("y", "a/1"), 0);
 }
 
-/// What fails leaves nothing in memory, either.
+/// A failed change leaves nothing in memory.
 #[test]
 fn a_failed_change_is_forgotten() {
-    let world = World::new();
-    let file = world.file();
+    let setup = Setup::new();
+    let file = setup.file();
     charge(&file, "x", 1);
     let failed = file.update(|ledger| {
         ledger.scanpaths.clear();
@@ -192,12 +192,12 @@ fn a_failed_change_is_forgotten() {
 #[test]
 #[ignore = "a measurement"]
 fn time_of_a_charge() {
-    let world = large();
-    let file = world.file();
+    let setup = large();
+    let file = setup.file();
     let start = std::time::Instant::now();
     for count in 1..=100 {
         charge(&file, "new", count);
     }
-    let bytes = world.bytes(EXTENSION).len();
+    let bytes = setup.bytes(EXTENSION).len();
     println!("{bytes} bytes: {:?} each", start.elapsed() / 100);
 }

@@ -7,15 +7,15 @@ use crate::error::{BanReason, ExceededLimit, FileProblem, Limit};
 #[test]
 fn every_cohort_counts_towards_the_limit() {
     for_all_cases(|case| {
-        let world = World::new(case, 2);
+        let setup = Setup::new(case, 2);
         let folders = folders(4);
         let mut refused = 0;
         for (number, files) in folders.iter().enumerate() {
-            let ended = world.attack(&Attempt {
+            let result = setup.attack(&Attempt {
                 announced: letters(number).to_vec(),
                 ..Attempt::new(files.path(), number)
             });
-            let Some(SessionError::Limit(limit)) = ended.victim else {
+            let Some(SessionError::Limit(limit)) = result.victim else {
                 continue;
             };
             refused += 1;
@@ -30,64 +30,64 @@ fn every_cohort_counts_towards_the_limit() {
             ));
             // The peer must not learn how many scanpaths were compared before.
             assert!(matches!(
-                ended.attacker,
+                result.attacker,
                 Some(SessionError::Declined(DeclineReason::Limit(
                     Limit::PeerComparisons
                 )))
             ));
         }
         assert_eq!(refused, 2, "{case:?}");
-        assert_eq!(world.audit(paths(&folders)), (2, 2));
+        assert_eq!(setup.audit(paths(&folders)), (2, 2));
     });
 }
 
-/// So is another metric, alphabet or kind of answer.
+/// Another metric, alphabet or kind of answer is another agreement, too.
 #[test]
 fn every_plan_counts_towards_the_limit() {
     let case = cases()[0];
-    let mut world = World::new(case, 2);
+    let mut setup = Setup::new(case, 2);
     let folders = folders(4);
     let threshold = "threshold:9".parse().unwrap();
-    let plans: [fn(&mut World, Reveal); 4] = [
+    let plans: [fn(&mut Setup, Reveal); 4] = [
         |_, _| (),
-        |world, _| world.metric = Metric::Levenshtein,
-        |world, _| world.alphabet = Alphabet::letters(52).unwrap(),
-        |world, threshold| world.case.reveal = threshold,
+        |setup, _| setup.metric = Metric::Levenshtein,
+        |setup, _| setup.alphabet = Alphabet::letters(52).unwrap(),
+        |setup, threshold| setup.case.reveal = threshold,
     ];
     for (number, (change, files)) in plans.into_iter().zip(&folders).enumerate() {
-        change(&mut world, threshold);
-        let ended = world.attack(&Attempt::new(files.path(), number));
-        match ended.victim {
+        change(&mut setup, threshold);
+        let result = setup.attack(&Attempt::new(files.path(), number));
+        match result.victim {
             None => assert!(number < 2, "{number}"),
             Some(SessionError::Limit(Limit::Comparisons(_))) => assert!(number >= 2),
             Some(error) => panic!("{number}: {error}"),
         }
     }
-    assert_eq!(world.audit(paths(&folders)), (2, 2));
+    assert_eq!(setup.audit(paths(&folders)), (2, 2));
 }
 
 /// A new agreement on the same plan needs the victim's user.
 #[test]
 fn one_side_cannot_start_a_new_agreement() {
     for_all_cases(|case| {
-        let mut world = World::new(case, 2);
+        let mut setup = Setup::new(case, 2);
         let folders = folders(5);
         let attempt = |number: usize| Attempt::new(folders[number].path(), number);
-        assert!(world.attack(&attempt(0)).victim.is_none());
-        let ended = world.attack(&Attempt {
+        assert!(setup.attack(&attempt(0)).victim.is_none());
+        let result = setup.attack(&Attempt {
             fresh: true,
             ..attempt(1)
         });
-        assert!(matches!(ended.victim, Some(SessionError::Differs(_))));
-        assert_eq!(world.audit(paths(&folders)), (1, 1));
-        world.fresh = true;
+        assert!(matches!(result.victim, Some(SessionError::Differs(_))));
+        assert_eq!(setup.audit(paths(&folders)), (1, 1));
+        setup.fresh = true;
         for number in [2, 3, 4] {
-            world.attack(&Attempt {
+            setup.attack(&Attempt {
                 fresh: true,
                 ..attempt(number)
             });
         }
-        assert_eq!(world.audit(paths(&folders)), (2, 2), "{case:?}");
+        assert_eq!(setup.audit(paths(&folders)), (2, 2), "{case:?}");
     });
 }
 
@@ -96,7 +96,7 @@ fn one_side_cannot_start_a_new_agreement() {
 fn concurrent_sessions_share_one_limit() {
     for_all_cases(|case| {
         for same_agreement in [true, false] {
-            let world = World::new(case, 1);
+            let setup = Setup::new(case, 1);
             let folders = folders(4);
             let attempt = |number: usize| {
                 let announced = if same_agreement { 0 } else { number };
@@ -107,16 +107,16 @@ fn concurrent_sessions_share_one_limit() {
             };
             let ends = std::thread::scope(|scope| {
                 let attack = |number| {
-                    let (world, attempt) = (&world, attempt(number));
-                    scope.spawn(move || world.attack(&attempt))
+                    let (setup, attempt) = (&setup, attempt(number));
+                    scope.spawn(move || setup.attack(&attempt))
                 };
                 let threads: Vec<_> = (0..folders.len()).map(attack).collect();
                 let ends = threads.into_iter().map(|thread| thread.join().unwrap());
                 ends.collect::<Vec<_>>()
             });
-            let (learned, _) = world.audit(paths(&folders));
+            let (learned, _) = setup.audit(paths(&folders));
             assert!(learned <= 1, "{case:?}");
-            for error in ends.into_iter().filter_map(|ended| ended.victim) {
+            for error in ends.into_iter().filter_map(|result| result.victim) {
                 let locked = matches!(
                     error,
                     SessionError::File {
@@ -133,83 +133,84 @@ fn concurrent_sessions_share_one_limit() {
     });
 }
 
-/// Both sides have agreed when another session uses up the limit. The attacker is refused, and returns for what the victim has computed.
+/// After both sides have agreed, another session uses up the limit. The attacker is refused, and returns for what the victim has
+/// computed.
 #[test]
-fn what_another_session_has_used_up_is_not_sent_on_return() {
-    for_all_cases(|case| use_up_meanwhile(case, |files| world_answers(case, files)));
+fn a_limit_used_up_by_another_session_holds_on_return() {
+    for_all_cases(|case| use_up_limit_between(case, |files| answers_learned(case, files)));
 }
 
-fn world_answers(case: Case, files: &[TempDir]) -> u64 {
-    World::new(case, 1).learned(paths(files))
+fn answers_learned(case: Case, files: &[TempDir]) -> u64 {
+    Setup::new(case, 1).learned(paths(files))
 }
 
-/// Runs a session that uses up the limit between the agreement and the computation of another, and returns for the other.
-pub(super) fn use_up_meanwhile(case: Case, learned: impl Fn(&[TempDir]) -> u64) {
-    let world = World::new(case, 1);
+/// Runs a session that uses up the limit between the agreement and the computation of another, and then resumes the other.
+pub(super) fn use_up_limit_between(case: Case, learned: impl Fn(&[TempDir]) -> u64) {
+    let setup = Setup::new(case, 1);
     let folders = folders(2);
     let attempt = |number: usize| Attempt {
         announced: letters(number).to_vec(),
         ..Attempt::new(folders[number].path(), number)
     };
     let uses_up = || {
-        let ended = world.attack(&attempt(1));
-        assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
+        let result = setup.attack(&attempt(1));
+        assert!(result.victim.is_none(), "{case:?}: {:?}", result.victim);
     };
-    let first = world.attack(&Attempt {
-        meanwhile: Some(&uses_up),
+    let first = setup.attack(&Attempt {
+        before_computation: Some(&uses_up),
         ..attempt(0)
     });
-    for ended in [first, world.attack(&attempt(0)), world.attack(&attempt(0))] {
+    for result in [first, setup.attack(&attempt(0)), setup.attack(&attempt(0))] {
         assert!(
             matches!(
-                ended.victim,
+                result.victim,
                 Some(SessionError::Limit(Limit::Comparisons(_)))
             ),
             "{case:?}: {:?}",
-            ended.victim
+            result.victim
         );
     }
-    assert_eq!((learned(&folders), world.counted()), (1, 1), "{case:?}");
+    assert_eq!((learned(&folders), setup.counted()), (1, 1), "{case:?}");
 }
 
 /// Every key has a limit of its own: the victim's user names each peer, and answers to several of them add up.
 #[test]
 fn another_key_is_another_peer() {
-    let mut world = World::new(cases()[0], 1);
+    let mut setup = Setup::new(cases()[0], 1);
     let folders = folders(3);
     for (number, files) in folders.iter().enumerate() {
-        world.attacker = Identity::ephemeral().unwrap();
-        world.attack(&Attempt::new(files.path(), number));
-        assert_eq!(world.counted(), 1);
+        setup.attacker = Identity::ephemeral().unwrap();
+        setup.attack(&Attempt::new(files.path(), number));
+        assert_eq!(setup.counted(), 1);
     }
-    assert_eq!(world.learned(paths(&folders)), 3);
+    assert_eq!(setup.learned(paths(&folders)), 3);
 }
 
 /// Scanpaths of other lengths than those that were announced.
 #[test]
 fn other_lengths_than_announced_end_the_session() {
     for_all_cases(|case| {
-        let world = World::new(case, 1);
+        let setup = Setup::new(case, 1);
         let folders = folders(2);
         for (files, letters) in folders.iter().zip([vec![1; 3], vec![1; 400]]) {
-            let ended = world.attack(&Attempt {
+            let result = setup.attack(&Attempt {
                 letters,
                 ..Attempt::new(files.path(), 0)
             });
-            let error = ended.victim.unwrap();
+            let error = result.victim.unwrap();
             assert_eq!(error.fault(), crate::Fault::PeerMisbehaves, "{error}");
         }
-        assert_eq!(world.learned(paths(&folders)), 0, "{case:?}");
+        assert_eq!(setup.learned(paths(&folders)), 0, "{case:?}");
     });
 }
 
-/// Sessions that never get to a result leave few bytes on the victim's disk.
+/// Sessions without a result leave few bytes on the victim's disk.
 #[test]
 fn broken_sessions_do_not_fill_the_disk() {
-    let world = World::new(cases()[0], 1);
+    let setup = Setup::new(cases()[0], 1);
     let files = tempfile::tempdir().unwrap();
     let size = || -> u64 {
-        let folder = StateDir::at(world.victim_files.path()).journals();
+        let folder = StateDir::at(setup.victim_files.path()).journals();
         let files = std::fs::read_dir(folder).unwrap();
         files.map(|it| it.unwrap().metadata().unwrap().len()).sum()
     };
@@ -218,7 +219,7 @@ fn broken_sessions_do_not_fill_the_disk() {
             to_victim: true,
             records: 3,
         };
-        world.attack(&Attempt {
+        setup.attack(&Attempt {
             cut: Some(cut),
             ..Attempt::new(files.path(), number)
         });
@@ -230,13 +231,13 @@ fn broken_sessions_do_not_fill_the_disk() {
     assert!(size() <= first + 9 * 3 * 32, "{} after {first}", size());
 }
 
-/// A peer that was caught stays out until this side's user lets it in again.
+/// A banned peer is rejected until this side's user lifts the ban.
 #[test]
 fn a_banned_peer_gets_nothing() {
     for_all_cases(|case| {
-        let world = World::new(case, 1);
-        let peer = world.attacker.fingerprint();
-        let state = StateDir::at(world.victim_files.path());
+        let setup = Setup::new(case, 1);
+        let peer = setup.attacker.fingerprint();
+        let state = StateDir::at(setup.victim_files.path());
         let ledger = LedgerFile::of(Some(&state.ledgers()), peer);
         ledger
             .update(|ledger| {
@@ -245,22 +246,22 @@ fn a_banned_peer_gets_nothing() {
             })
             .unwrap();
         let files = tempfile::tempdir().unwrap();
-        let error = world.attack(&Attempt::new(files.path(), 1)).victim.unwrap();
+        let error = setup.attack(&Attempt::new(files.path(), 1)).victim.unwrap();
         assert!(error.is_ban(), "{error}");
-        assert_eq!(world.audit([files.path()]), (0, 0));
+        assert_eq!(setup.audit([files.path()]), (0, 0));
         // Whatever its plan is: this side has not told its own.
         let other = match case.engine {
             Engine::Shares => Engine::Garbled,
             _ => Engine::Shares,
         };
-        let error = world.attack(&Attempt {
+        let error = setup.attack(&Attempt {
             engine: Some(other),
             ..Attempt::new(files.path(), 1)
         });
         let error = error.victim.unwrap();
         assert!(error.is_ban(), "{error}");
         state.lift_ban(peer).unwrap();
-        world.attack(&Attempt::new(files.path(), 1));
-        assert_eq!(world.audit([files.path()]), (1, 1));
+        setup.attack(&Attempt::new(files.path(), 1));
+        assert_eq!(setup.audit([files.path()]), (1, 1));
     });
 }

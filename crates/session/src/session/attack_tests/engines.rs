@@ -1,4 +1,4 @@
-//! The victim leaves the choice of the engine open, and the attacker makes use of that; or it pretends to ask for an estimate.
+//! The victim leaves the choice of the engine open, and the attacker exploits that; or it pretends to ask for an estimate.
 
 use super::*;
 use crate::digests::journal_id;
@@ -7,59 +7,59 @@ use crate::error::Limit;
 use crate::journal::Journal;
 use veilpath_protocol::TreeLevels;
 
-fn world(attacker: Role, limit: u64) -> World {
+fn setup(attacker: Role, limit: u64) -> Setup {
     let case = Case {
         engine: Engine::Garbled,
         reveal: Reveal::Score,
         to: RevealTo::Both,
         attacker,
     };
-    World {
+    Setup {
         auto: true,
-        ..World::new(case, limit)
+        ..Setup::new(case, limit)
     }
 }
 
 /// Naming an engine, another one, or none are three agreements, and all count.
 #[test]
-fn every_choice_of_the_engine_counts() {
+fn every_engine_choice_counts_towards_the_limit() {
     for attacker in [Role::Join, Role::Host] {
-        let world = world(attacker, 2);
+        let setup = setup(attacker, 2);
         let folders = folders(4);
         let engines = [Some(Engine::Shares), Some(Engine::Garbled), None, None];
         for (number, (engine, files)) in engines.into_iter().zip(&folders).enumerate() {
-            let ended = world.attack(&Attempt {
+            let result = setup.attack(&Attempt {
                 engine,
                 ..Attempt::new(files.path(), number)
             });
-            match ended.victim {
+            match result.victim {
                 None => assert!(number < 2, "{attacker:?} {number}"),
                 Some(SessionError::Limit(Limit::Comparisons(_))) => assert!(number >= 2),
                 Some(error) => panic!("{attacker:?} {number}: {error}"),
             }
         }
-        assert_eq!(world.audit(paths(&folders)), (2, 2), "{attacker:?}");
+        assert_eq!(setup.audit(paths(&folders)), (2, 2), "{attacker:?}");
     }
 }
 
-/// The attacker breaks off, and comes back with other letters and with files that say that the other engine was chosen.
+/// The attacker disconnects, and returns with other letters and with files in which the other engine was chosen.
 #[test]
 fn another_engine_on_resume_gives_no_second_answer() {
     for attacker in [Role::Join, Role::Host] {
         let files = tempfile::tempdir().unwrap();
-        let ended = world(attacker, 1).attack(&Attempt::new(files.path(), 1));
-        assert!(ended.victim.is_none());
-        let [to_victim, to_attacker] = ended.records;
+        let result = setup(attacker, 1).attack(&Attempt::new(files.path(), 1));
+        assert!(result.victim.is_none());
+        let [to_victim, to_attacker] = result.records;
         for cut in [
             (true, to_victim / 2),
             (true, to_victim - 1),
             (false, to_attacker / 2),
             (false, to_attacker - 1),
         ] {
-            let world = world(attacker, 3);
+            let setup = setup(attacker, 3);
             let folders = folders(3);
             let (to_victim, records) = cut;
-            let first = world.attack(&Attempt {
+            let first = setup.attack(&Attempt {
                 cut: Some(Cut { to_victim, records }),
                 ..Attempt::new(folders[0].path(), 1)
             });
@@ -77,9 +77,9 @@ fn another_engine_on_resume_gives_no_second_answer() {
                     })
                     .unwrap();
                 drop(journal);
-                world.attack(&Attempt::new(files, number + 2));
+                setup.attack(&Attempt::new(files, number + 2));
             }
-            let (_, counted) = world.audit(paths(&folders));
+            let (_, counted) = setup.audit(paths(&folders));
             assert!(counted <= 1, "{attacker:?} {cut:?}");
         }
     }
@@ -89,17 +89,17 @@ fn another_engine_on_resume_gives_no_second_answer() {
 #[test]
 fn an_estimate_does_not_become_a_comparison() {
     for_all_cases(|case| {
-        let world = World::new(case, 0);
+        let setup = Setup::new(case, 0);
         let files = tempfile::tempdir().unwrap();
-        let ended = world.attack(&Attempt {
+        let result = setup.attack(&Attempt {
             estimates: true,
             ..Attempt::new(files.path(), 1)
         });
         assert!(
-            matches!(ended.victim, Some(SessionError::EstimateOnly)),
+            matches!(result.victim, Some(SessionError::EstimateOnly)),
             "{case:?}: {:?}",
-            ended.victim
+            result.victim
         );
-        assert_eq!(world.audit([files.path()]), (0, 0));
+        assert_eq!(setup.audit([files.path()]), (0, 0));
     });
 }

@@ -1,4 +1,4 @@
-//! The attacker lies in its transfers, to learn bits of the victim's offset Δ: 33 comparisons would give it all letters
+//! The attacker cheats in its oblivious transfers, to learn bits of the victim's offset Δ: 33 comparisons would give it all letters
 //! (`crates/mpc/src/alignment/attack_tests.rs`).
 
 use super::*;
@@ -24,26 +24,26 @@ fn places(engine: Engine, attacker: Role) -> [usize; 2] {
     }
 }
 
-/// Lies in some trees whatever Δ is, so that the check cannot pass by a guess.
-const LIE: usize = 512;
+/// Enough corrupted bytes that the check fails whatever Δ is.
+const FLIPPED_BYTES: usize = 512;
 
-fn lie(case: Case, place: usize, found: &str) {
-    let world = World::new(case, 1);
+fn check_ban(case: Case, place: usize, found: &str) {
+    let setup = Setup::new(case, 1);
     let files = tempfile::tempdir().unwrap();
     let attempt = |flips| Attempt {
         flips,
         ..Attempt::new(files.path(), 1)
     };
-    let flips = Flips {
+    let flips = BitFlips {
         sent: 0,
-        bytes: place..place + LIE,
+        bytes: place..place + FLIPPED_BYTES,
         mask: 1,
     };
-    let error = world.attack(&attempt(Some(flips))).victim.unwrap();
+    let error = setup.attack(&attempt(Some(flips))).victim.unwrap();
     assert!(error.to_string().contains(found), "{case:?}: {error}");
     assert_eq!(error.ban(), Some(BanReason::FailedCheck), "{case:?}");
     // Honest from now on.
-    let refused = world.attack(&attempt(None));
+    let refused = setup.attack(&attempt(None));
     assert!(refused.agreed.is_none(), "{case:?}");
     assert!(
         matches!(
@@ -53,18 +53,18 @@ fn lie(case: Case, place: usize, found: &str) {
         "{case:?}: {:?}",
         refused.victim
     );
-    assert_eq!(world.audit([files.path()]), (0, 0), "{case:?}");
-    let state = StateDir::at(world.victim_files.path());
-    let lifted = state.lift_ban(world.attacker.fingerprint()).unwrap();
+    assert_eq!(setup.audit([files.path()]), (0, 0), "{case:?}");
+    let state = StateDir::at(setup.victim_files.path());
+    let lifted = state.lift_ban(setup.attacker.fingerprint()).unwrap();
     assert_eq!(lifted, Some(BanReason::FailedCheck), "{case:?}");
-    let ended = world.attack(&attempt(None));
-    assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
-    assert_eq!(world.audit([files.path()]), (1, 1), "{case:?}");
+    let result = setup.attack(&attempt(None));
+    assert!(result.victim.is_none(), "{case:?}: {:?}", result.victim);
+    assert_eq!(setup.audit([files.path()]), (1, 1), "{case:?}");
 }
 
 /// The host of `garbled` receives no transfers.
 #[test]
-fn a_lie_in_transfers_is_a_ban() {
+fn cheating_in_oblivious_transfers_is_banned() {
     std::thread::scope(|scope| {
         for (engine, attacker) in [
             (Engine::Garbled, Role::Join),
@@ -79,14 +79,14 @@ fn a_lie_in_transfers_is_a_ban() {
             };
             scope.spawn(move || {
                 let files = tempfile::tempdir().unwrap();
-                let honest = World::new(case, 1).attack(&Attempt::new(files.path(), 1));
+                let honest = Setup::new(case, 1).attack(&Attempt::new(files.path(), 1));
                 // After the length of the attacker's scanpath, and workers or levels.
                 let length = 4u64.to_le_bytes();
                 let mut sent = honest.sent[1].windows(length.len());
                 let start = sent.position(|it| it == length).unwrap() + length.len() + 1;
                 let [seeds, transfers] = places(engine, attacker);
-                lie(case, start + seeds, "the seed trees of the transfers");
-                lie(case, start + transfers, "the transfers are inconsistent");
+                check_ban(case, start + seeds, "the seed trees of the transfers");
+                check_ban(case, start + transfers, "the transfers are inconsistent");
             });
         }
     });

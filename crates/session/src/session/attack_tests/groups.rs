@@ -1,4 +1,4 @@
-//! The attacker asks about groups, and comes back with other letters and groups under the same agreement.
+//! The attacker asks about groups, and returns with other letters and groups under the same agreement.
 
 use super::*;
 use crate::DisclosureLedger;
@@ -81,7 +81,7 @@ pub(super) fn learned<'a>(files: impl IntoIterator<Item = &'a Path>) -> BTreeSet
     answers
 }
 
-impl World {
+impl Setup {
     /// The answers about groups that the victim has counted.
     pub(super) fn disclosed(&self) -> u32 {
         let files = StateDir::at(self.victim_files.path());
@@ -101,14 +101,14 @@ impl World {
 /// Places to break a connection after the agreement: a few in the computation, and the last ones, where the answer is opened.
 fn cuts(case: Case) -> Vec<Cut> {
     let files = tempfile::tempdir().unwrap();
-    let world = World::new(case, 1.max(comparisons(case)));
-    let ended = world.attack(&attempt(files.path(), 0));
-    assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
+    let setup = Setup::new(case, 1.max(comparisons(case)));
+    let result = setup.attack(&attempt(files.path(), 0));
+    assert!(result.victim.is_none(), "{case:?}: {:?}", result.victim);
     assert_eq!(learned([files.path()]).len(), 1);
-    assert_eq!(world.disclosed(), cost(case));
-    assert_eq!(world.counted(), comparisons(case));
+    assert_eq!(setup.disclosed(), cost(case));
+    assert_eq!(setup.counted(), comparisons(case));
     let of = |to_victim: bool| {
-        let all = ended.records[usize::from(!to_victim)];
+        let all = result.records[usize::from(!to_victim)];
         let long = std::env::var("VEILPATH_FAULTS").is_ok_and(|value| value == "long");
         let step = if long { 1 } else { all.div_ceil(3) };
         let early = (0..all.saturating_sub(5)).step_by(step);
@@ -123,7 +123,7 @@ fn cuts(case: Case) -> Vec<Cut> {
 
 /// Hangs up everywhere, returns with other letters and groups, with files that it keeps or loses, and then asks once more.
 #[test]
-fn hanging_up_gives_one_answer_at_most() {
+fn hanging_up_gives_at_most_one_answer() {
     for_all_cases(hang_up_everywhere);
 }
 
@@ -132,10 +132,10 @@ pub(super) fn hang_up_everywhere(case: Case) {
     for keeps_files in [true, false] {
         let limit = match case.engine.has_halves() {
             true => 1,
-            // Every start is a view and counts. The limit is not what holds the attacker back.
+            // Every start reveals a view and counts, so the limit must not be what stops the attacker.
             false => comparisons(case) * (cuts.len() as u64 + 1),
         };
-        let world = World::new(case, limit);
+        let setup = Setup::new(case, limit);
         let folders = folders(if keeps_files { 1 } else { cuts.len() + 1 });
         let mut sessions: Vec<Option<Cut>> = cuts.iter().copied().map(Some).collect();
         if !keeps_files {
@@ -144,17 +144,17 @@ pub(super) fn hang_up_everywhere(case: Case) {
         }
         for (number, cut) in sessions.into_iter().chain([None]).enumerate() {
             let files = folders[number % folders.len()].path();
-            world.attack(&Attempt {
+            setup.attack(&Attempt {
                 cut,
                 ..attempt(files, number)
             });
             let learned = learned(paths(&folders)).len();
             assert!(learned <= 1, "{case:?}, keeps files: {keeps_files}");
-            assert!(learned <= world.disclosed() as usize, "{case:?}");
+            assert!(learned <= setup.disclosed() as usize, "{case:?}");
         }
-        assert!(world.disclosed() <= cost(case), "{case:?}");
+        assert!(setup.disclosed() <= cost(case), "{case:?}");
         if case.engine.has_halves() {
-            assert!(world.counted() <= comparisons(case), "{case:?}");
+            assert!(setup.counted() <= comparisons(case), "{case:?}");
         }
     }
 }
@@ -163,26 +163,26 @@ pub(super) fn hang_up_everywhere(case: Case) {
 #[test]
 fn returning_after_the_answer_gives_nothing_new() {
     for_all_cases(|case| {
-        let world = World::new(case, 1);
+        let setup = Setup::new(case, 1);
         let folders = folders(4);
-        let first = world.attack(&attempt(folders[0].path(), 0));
+        let first = setup.attack(&attempt(folders[0].path(), 0));
         assert!(first.victim.is_none(), "{case:?}");
         let known = learned(paths(&folders));
         assert_eq!(known.len(), 1);
         for number in 1..6 {
             // The files of the first session, and none.
             let files = folders[if number % 2 == 0 { 0 } else { number / 2 + 1 }].path();
-            let ended = world.attack(&attempt(files, number));
+            let result = setup.attack(&attempt(files, number));
             let starts_over = number % 2 == 1;
             let victim_knows = case.to == RevealTo::Both;
-            match ended.victim {
+            match result.victim {
                 None => assert!(!starts_over || victim_knows, "{case:?}"),
                 Some(SessionError::Limit(Limit::LostPairs { .. })) => assert!(starts_over),
                 Some(error) => panic!("{case:?}: {error}"),
             }
             assert_eq!(learned(paths(&folders)), known, "{case:?}");
-            assert_eq!(world.disclosed(), cost(case));
-            assert_eq!(world.counted(), comparisons(case));
+            assert_eq!(setup.disclosed(), cost(case));
+            assert_eq!(setup.counted(), comparisons(case));
         }
     });
 }
@@ -192,20 +192,20 @@ fn returning_after_the_answer_gives_nothing_new() {
 fn groups_of_single_scanpaths_count_as_comparisons() {
     for engine in [Engine::Shares, Engine::Garbled] {
         let case = case(engine, "nearest:1", RevealTo::Both, Role::Join);
-        let world = World::new(case, 2);
+        let setup = Setup::new(case, 2);
         let files = tempfile::tempdir().unwrap();
         for number in 1..5 {
             let attempt = Attempt {
                 announced: letters(number).to_vec(),
                 ..attempt(files.path(), number)
             };
-            let ended = world.attack(&attempt);
-            match ended.victim {
+            let result = setup.attack(&attempt);
+            match result.victim {
                 None => assert!(number <= 2, "{engine:?}"),
                 Some(SessionError::Limit(Limit::Comparisons(_))) => assert!(number > 2),
                 Some(error) => panic!("{engine:?}: {error}"),
             }
-            assert_eq!(world.counted(), 2.min(number as u64), "{engine:?}");
+            assert_eq!(setup.counted(), 2.min(number as u64), "{engine:?}");
         }
     }
 }
@@ -215,21 +215,21 @@ fn groups_of_single_scanpaths_count_as_comparisons() {
 fn groups_of_single_scanpaths_are_not_free_on_return() {
     for engine in [Engine::Shares, Engine::Garbled] {
         let case = case(engine, "nearest:1", RevealTo::Both, Role::Join);
-        super::agreements::use_up_meanwhile(case, |files| learned(paths(files)).len() as u64);
+        super::agreements::use_up_limit_between(case, |files| learned(paths(files)).len() as u64);
     }
 }
 
-/// Without its journal the victim does not know what it has sent, but it knows that it has counted the answer.
+/// Without its journal the victim does not know what it has sent, but its ledger has counted the answer.
 #[test]
 fn a_lost_journal_does_not_give_a_second_answer() {
     for_all_cases(|case| {
-        let world = World::new(case, 1);
+        let setup = Setup::new(case, 1);
         let folders = folders(2);
-        let first = world.attack(&attempt(folders[0].path(), 0));
+        let first = setup.attack(&attempt(folders[0].path(), 0));
         assert!(first.victim.is_none(), "{case:?}");
-        let journals = StateDir::at(world.victim_files.path()).journals();
+        let journals = StateDir::at(setup.victim_files.path()).journals();
         std::fs::remove_dir_all(journals).unwrap();
-        let error = world.attack(&attempt(folders[1].path(), 1)).victim;
+        let error = setup.attack(&attempt(folders[1].path(), 1)).victim;
         assert!(
             matches!(error, Some(SessionError::Limit(Limit::LostPairs { .. }))),
             "{case:?}: {error:?}"
@@ -244,23 +244,23 @@ fn a_lost_journal_does_not_give_a_second_answer() {
 fn an_impossible_number_is_reported_at_the_end() {
     let case = case(Engine::Shares, "test:sites,20", RevealTo::Both, Role::Join);
     let files = tempfile::tempdir().unwrap();
-    let [to_victim, _] = World::new(case, 1)
+    let [to_victim, _] = Setup::new(case, 1)
         .attack(&attempt(files.path(), 0))
         .records;
     let mut tried = 0;
     for records in to_victim.saturating_sub(5)..to_victim {
-        let world = World::new(case, 1);
+        let setup = Setup::new(case, 1);
         let files = tempfile::tempdir().unwrap();
         let cut = Cut {
             to_victim: true,
             records,
         };
-        let ended = world.attack(&Attempt {
+        let result = setup.attack(&Attempt {
             cut: Some(cut),
             ..attempt(files.path(), 0)
         });
-        let (agreement, _) = ended.agreed.unwrap();
-        let victim = world.journal(world.victim_files.path(), Role::Host, &agreement, 2);
+        let (agreement, _) = result.agreed.unwrap();
+        let victim = setup.journal(setup.victim_files.path(), Role::Host, &agreement, 2);
         let Some(victims) = victim.half(PAIRS + 1) else {
             continue;
         };
@@ -268,7 +268,7 @@ fn an_impossible_number_is_reported_at_the_end() {
             continue;
         }
         drop(victim);
-        let mut journal = world.journal(files.path(), Role::Join, &agreement, 2);
+        let mut journal = setup.journal(files.path(), Role::Join, &agreement, 2);
         let Some(half) = journal.half(PAIRS + 1) else {
             continue;
         };
@@ -281,7 +281,7 @@ fn an_impossible_number_is_reported_at_the_end() {
         tried += 1;
         // Also when it comes back once more.
         for _ in 0..2 {
-            let error = world.attack(&attempt(files.path(), 0)).victim.unwrap();
+            let error = setup.attack(&attempt(files.path(), 0)).victim.unwrap();
             assert!(
                 matches!(
                     error,
@@ -300,36 +300,36 @@ fn an_impossible_number_is_reported_at_the_end() {
 /// The attacker has an answer computed for two groups, hangs up before it counts, has a part of it opened as an answer for one
 /// group, and then the rest.
 #[test]
-fn other_groups_on_resume_do_not_lower_the_price() {
+fn changed_groups_on_resume_do_not_lower_the_charge() {
     let mut tried = 0;
     for (to, attacker) in [(RevealTo::Join, Role::Join), (RevealTo::Host, Role::Host)] {
         let case = case(Engine::Shares, "groups", to, attacker);
         let files = tempfile::tempdir().unwrap();
-        let [to_victim, _] = World::new(case, 1)
+        let [to_victim, _] = Setup::new(case, 1)
             .attack(&attempt(files.path(), 0))
             .records;
         for records in to_victim.saturating_sub(5)..to_victim {
-            let world = World::new(case, 1);
+            let setup = Setup::new(case, 1);
             let files = tempfile::tempdir().unwrap();
-            world.attack(&Attempt {
+            setup.attack(&Attempt {
                 cut: Some(Cut {
                     to_victim: true,
                     records,
                 }),
                 ..attempt(files.path(), 0)
             });
-            if world.disclosed() > 0 {
+            if setup.disclosed() > 0 {
                 continue;
             }
             tried += 1;
-            let other = world.attack(&Attempt {
+            let other = setup.attack(&Attempt {
                 groups: Some(["x", "x"]),
                 ..attempt(files.path(), 0)
             });
-            let usual = world.attack(&attempt(files.path(), 0));
+            let usual = setup.attack(&attempt(files.path(), 0));
             assert!(usual.victim.is_none(), "{case:?}: {:?}", usual.victim);
             assert_eq!(learned([files.path()]).len(), 1);
-            assert_eq!(world.disclosed(), cost(case), "{case:?}");
+            assert_eq!(setup.disclosed(), cost(case), "{case:?}");
             let rejected = other.victim.map(|error| {
                 let changed = crate::Misbehaviour::ChangedGroups;
                 matches!(error, SessionError::Misbehaved(it) if it == changed)
@@ -344,16 +344,16 @@ fn other_groups_on_resume_do_not_lower_the_price() {
 #[test]
 fn concurrent_answers_share_one_budget() {
     for_all_cases(|case| {
-        let world = World {
+        let setup = Setup {
             answers: cost(case),
-            ..World::new(case, 1)
+            ..Setup::new(case, 1)
         };
         let folders = folders(4);
         std::thread::scope(|scope| {
             for (number, files) in folders.iter().enumerate() {
-                let (world, files) = (&world, files.path());
+                let (setup, files) = (&setup, files.path());
                 scope.spawn(move || {
-                    world.attack(&Attempt {
+                    setup.attack(&Attempt {
                         announced: letters(number).to_vec(),
                         ..attempt(files, number)
                     })
@@ -361,7 +361,7 @@ fn concurrent_answers_share_one_budget() {
             }
         });
         assert!(learned(paths(&folders)).len() <= 1, "{case:?}");
-        assert!(world.disclosed() <= cost(case), "{case:?}");
+        assert!(setup.disclosed() <= cost(case), "{case:?}");
     });
 }
 
@@ -369,19 +369,19 @@ fn concurrent_answers_share_one_budget() {
 #[test]
 fn a_new_agreement_is_another_answer() {
     for_all_cases(|case| {
-        let world = World {
+        let setup = Setup {
             answers: 2 * cost(case),
             fresh: true,
-            ..World::new(case, 2)
+            ..Setup::new(case, 2)
         };
         let folders = folders(3);
         for (number, files) in folders.iter().enumerate() {
-            let ended = world.attack(&Attempt {
+            let result = setup.attack(&Attempt {
                 fresh: true,
                 ..attempt(files.path(), number)
             });
             let refused = matches!(
-                ended.victim,
+                result.victim,
                 Some(SessionError::Limit(
                     Limit::Disclosure(_) | Limit::Comparisons(_)
                 ))
@@ -390,9 +390,9 @@ fn a_new_agreement_is_another_answer() {
                 refused,
                 number == 2,
                 "{case:?} {number}: {:?}",
-                ended.victim
+                result.victim
             );
-            assert_eq!(world.disclosed(), cost(case) * 2.min(number as u32 + 1));
+            assert_eq!(setup.disclosed(), cost(case) * 2.min(number as u32 + 1));
         }
         assert!(learned(paths(&folders)).len() <= 2, "{case:?}");
     });

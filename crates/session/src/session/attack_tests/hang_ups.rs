@@ -4,12 +4,12 @@ use super::*;
 
 /// All places to break a connection after the agreement, in sessions that compare everything.
 fn cuts(case: Case) -> Vec<Cut> {
-    let world = World::new(case, 1);
+    let setup = Setup::new(case, 1);
     let files = tempfile::tempdir().unwrap();
-    let ended = world.attack(&Attempt::new(files.path(), 1));
-    assert!(ended.victim.is_none() && ended.attacker.is_none());
-    assert_eq!(world.audit([files.path()]), (1, 1), "{case:?}");
-    let [to_victim, to_attacker] = ended.records;
+    let result = setup.attack(&Attempt::new(files.path(), 1));
+    assert!(result.victim.is_none() && result.attacker.is_none());
+    assert_eq!(setup.audit([files.path()]), (1, 1), "{case:?}");
+    let [to_victim, to_attacker] = result.records;
     let cuts =
         |records: usize, to_victim| (0..=records).map(move |records| Cut { to_victim, records });
     cuts(to_attacker, false)
@@ -45,7 +45,7 @@ fn chosen(cuts: Vec<Cut>) -> Vec<Cut> {
 
 fn hang_up_everywhere(case: Case, cuts: &[Cut], keeps_files: bool) {
     const LIMIT: u64 = 3;
-    let world = World::new(case, LIMIT);
+    let setup = Setup::new(case, LIMIT);
     let folders = folders(if keeps_files { 1 } else { cuts.len() + 1 });
     let mut sessions: Vec<Option<Cut>> = cuts.iter().copied().map(Some).chain([None]).collect();
     if !keeps_files {
@@ -54,12 +54,12 @@ fn hang_up_everywhere(case: Case, cuts: &[Cut], keeps_files: bool) {
     }
     for (number, cut) in sessions.into_iter().enumerate() {
         let files = folders[number % folders.len()].path();
-        world.attack(&Attempt {
+        setup.attack(&Attempt {
             cut,
             ..Attempt::new(files, number)
         });
     }
-    let (learned, counted) = world.audit(paths(&folders));
+    let (learned, counted) = setup.audit(paths(&folders));
     eprintln!(
         "{}, results to {:?}, {:?} attacks in {} sessions, keeps files: {keeps_files}: {learned} learned, {counted} counted",
         case.engine.name(),

@@ -31,8 +31,8 @@ fn for_all_cases(to: [RevealTo; 2], attack: impl Fn(Case) + Sync) {
     });
 }
 
-fn flips(place: usize, mask: u8) -> Option<Flips> {
-    Some(Flips {
+fn flips(place: usize, mask: u8) -> Option<BitFlips> {
+    Some(BitFlips {
         sent: 0,
         bytes: place..place + 1,
         mask,
@@ -48,15 +48,15 @@ fn journal(files: &Path, role: Role, agreed: Option<([u8; 32], u64)>) -> Journal
 /// An honest session, and where in it the attacker sends its half of the first pair.
 pub(super) fn honest(case: Case) -> (SessionEnd, usize) {
     let files = tempfile::tempdir().unwrap();
-    let ended = World::new(case, 1).attack(&Attempt::new(files.path(), 1));
-    assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
-    let journal = journal(files.path(), case.attacker, ended.agreed);
+    let result = Setup::new(case, 1).attack(&Attempt::new(files.path(), 1));
+    assert!(result.victim.is_none(), "{case:?}: {:?}", result.victim);
+    let journal = journal(files.path(), case.attacker, result.agreed);
     let halves = [0, 1].map(|pair| journal.half(pair).unwrap().half.to_le_bytes());
     let halves = halves.concat();
-    let sent = &ended.sent[1];
+    let sent = &result.sent[1];
     let mut places = sent.windows(halves.len()).enumerate();
     let (place, _) = places.rfind(|(_, bytes)| *bytes == halves).unwrap();
-    (ended, place)
+    (result, place)
 }
 
 fn is_out_of_range(error: &SessionError) -> bool {
@@ -65,9 +65,9 @@ fn is_out_of_range(error: &SessionError) -> bool {
 }
 
 /// What the attacker can tell two sessions apart by: how they end for it, and how much it gets.
-fn view(ended: &SessionEnd) -> (Option<String>, usize) {
-    let error = ended.attacker.as_ref().map(ToString::to_string);
-    (error, ended.sent[0].len())
+fn view(result: &SessionEnd) -> (Option<String>, usize) {
+    let error = result.attacker.as_ref().map(ToString::to_string);
+    (error, result.sent[0].len())
 }
 
 /// The victim reports the result when the session is over. Until then, and when the attacker returns, it does what it does after any
@@ -77,23 +77,23 @@ fn an_impossible_result_is_reported_after_the_end() {
     for_all_cases([RevealTo::Join, RevealTo::Host], |case| {
         let (first, place) = honest(case);
         let views = [POSSIBLE, IMPOSSIBLE].map(|mask| {
-            let world = World::new(case, 1);
+            let setup = Setup::new(case, 1);
             let files = tempfile::tempdir().unwrap();
             let views = [true, false].map(|cheats| {
-                let ended = world.attack(&Attempt {
+                let result = setup.attack(&Attempt {
                     flips: flips(place, mask).filter(|_| cheats),
                     ..Attempt::new(files.path(), 1)
                 });
-                match (mask, &ended.victim) {
+                match (mask, &result.victim) {
                     (POSSIBLE, None) => {}
                     (IMPOSSIBLE, Some(error)) if is_out_of_range(error) => {
                         assert!(error.is_final() && error.ban().is_none());
                     }
                     (_, other) => panic!("{case:?}, {mask}: {other:?}"),
                 }
-                view(&ended)
+                view(&result)
             });
-            assert_eq!(world.counted(), 0, "{case:?}");
+            assert_eq!(setup.counted(), 0, "{case:?}");
             views
         });
         assert_eq!(views[0], views[1], "{case:?}");
@@ -104,14 +104,14 @@ fn an_impossible_result_is_reported_after_the_end() {
 
 /// The attacker hangs up when both have their halves, changes its own, and resumes.
 #[test]
-fn an_impossible_result_of_a_resumed_session_is_reported_after_the_end() {
+fn an_impossible_result_after_resuming_is_reported_after_the_end() {
     let checked = AtomicUsize::new(0);
     for_all_cases([RevealTo::Join, RevealTo::Host], |case| {
         let [to_victim, _] = honest(case).0.records;
         let interrupted = |records: usize| {
-            let world = World::new(case, 1);
+            let setup = Setup::new(case, 1);
             let files = tempfile::tempdir().unwrap();
-            let ended = world.attack(&Attempt {
+            let result = setup.attack(&Attempt {
                 cut: Some(Cut {
                     to_victim: true,
                     records,
@@ -119,11 +119,11 @@ fn an_impossible_result_of_a_resumed_session_is_reported_after_the_end() {
                 ..Attempt::new(files.path(), 1)
             });
             let victim = case.attacker.other();
-            let victims = journal(world.victim_files.path(), victim, ended.agreed);
-            let theirs = journal(files.path(), case.attacker, ended.agreed);
+            let victims = journal(setup.victim_files.path(), victim, result.agreed);
+            let theirs = journal(files.path(), case.attacker, result.agreed);
             let is_open = victims.half(0).is_some() && !victims.is_answered(0);
             let half = theirs.half(0).filter(|_| is_open);
-            half.map(|half| (world, files, ended.agreed, half))
+            half.map(|half| (setup, files, result.agreed, half))
         };
         // Where a cut falls depends on the threads' timing: not every run of a session has both halves stored and no answer.
         let found = || {
@@ -132,18 +132,18 @@ fn an_impossible_result_of_a_resumed_session_is_reported_after_the_end() {
         };
         let mut views = Vec::new();
         for mask in [POSSIBLE, IMPOSSIBLE] {
-            let Some((world, files, agreed, half)) = found() else {
+            let Some((setup, files, agreed, half)) = found() else {
                 return;
             };
             let mut journal = journal(files.path(), case.attacker, agreed);
             let wrong = half.half ^ u64::from(mask);
             journal.keep_halves(&[0], &[wrong], half.run).unwrap();
             drop(journal);
-            let ended = world.attack(&Attempt::new(files.path(), 1));
-            let impossible = ended.victim.as_ref().is_some_and(is_out_of_range);
+            let result = setup.attack(&Attempt::new(files.path(), 1));
+            let impossible = result.victim.as_ref().is_some_and(is_out_of_range);
             assert_eq!(impossible, mask == IMPOSSIBLE, "{case:?}");
-            assert_eq!(ended.victim.is_some(), impossible, "{case:?}");
-            views.push(view(&ended));
+            assert_eq!(result.victim.is_some(), impossible, "{case:?}");
+            views.push(view(&result));
         }
         assert_eq!(views[0], views[1], "{case:?}");
         assert_eq!(views[0].0, None, "{case:?}");
@@ -157,19 +157,19 @@ fn an_impossible_result_of_a_resumed_session_is_reported_after_the_end() {
 
 /// Where both learn results, they compare them at the end: another result is a ban, and whether it is possible makes no difference.
 #[test]
-fn another_result_is_a_ban_whether_it_is_possible_or_not() {
+fn a_different_result_is_banned_whether_possible_or_not() {
     for_all_cases([RevealTo::Both; 2], |case| {
         let (first, place) = honest(case);
         for mask in [POSSIBLE, IMPOSSIBLE] {
-            let world = World::new(case, 1);
+            let setup = Setup::new(case, 1);
             let files = tempfile::tempdir().unwrap();
-            let ended = world.attack(&Attempt {
+            let result = setup.attack(&Attempt {
                 flips: flips(place, mask),
                 ..Attempt::new(files.path(), 1)
             });
-            let error = ended.victim.as_ref().unwrap();
+            let error = result.victim.as_ref().unwrap();
             assert_eq!(error.ban(), Some(BanReason::ChangedAnswer), "{case:?}");
-            assert_eq!(ended.sent[0].len(), first.sent[0].len(), "{case:?}");
+            assert_eq!(result.sent[0].len(), first.sent[0].len(), "{case:?}");
         }
     });
 }

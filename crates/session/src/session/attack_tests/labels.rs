@@ -17,8 +17,8 @@ fn cases() -> [Case; 4] {
     ]
 }
 
-fn misbehaviour(ended: SessionEnd) -> Misbehaviour {
-    match ended.victim {
+fn misbehaviour(result: SessionEnd) -> Misbehaviour {
+    match result.victim {
         Some(SessionError::Misbehaved(misbehaviour)) => misbehaviour,
         other => panic!("{other:?}"),
     }
@@ -29,61 +29,61 @@ fn misbehaviour(ended: SessionEnd) -> Misbehaviour {
 fn labels_cannot_be_chosen_after_the_agreement() {
     let others: [&'static [u8]; 5] = [&[1, 0], &[0, 0], &[0], &[0, 1, 1], &[]];
     for case in cases() {
-        let world = World::new(case, 1);
+        let setup = Setup::new(case, 1);
         let files = tempfile::tempdir().unwrap();
         for labels in others {
-            let ended = world.attack(&Attempt {
+            let result = setup.attack(&Attempt {
                 labels: Some(labels),
                 ..Attempt::new(files.path(), 1)
             });
-            let found = misbehaviour(ended);
+            let found = misbehaviour(result);
             assert_eq!(found, Misbehaviour::InvalidCoins, "{case:?} {labels:?}");
-            assert_eq!(world.disclosed(), 0, "{case:?}");
+            assert_eq!(setup.disclosed(), 0, "{case:?}");
             assert!(learned([files.path()]).is_empty(), "{case:?}");
         }
         // The victim has published its labels, and its record says so.
-        let signed = steps(&record(world.victim_files.path()));
+        let signed = steps(&record(setup.victim_files.path()));
         assert_eq!(signed, [Step::Intent], "{case:?}");
         // As committed, there is one answer.
-        let ended = world.attack(&Attempt::new(files.path(), 1));
-        assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
+        let result = setup.attack(&Attempt::new(files.path(), 1));
+        assert!(result.victim.is_none(), "{case:?}: {:?}", result.victim);
         assert_eq!(learned([files.path()]).len(), 1, "{case:?}");
-        assert_eq!(world.disclosed(), cost(case), "{case:?}");
+        assert_eq!(setup.disclosed(), cost(case), "{case:?}");
     }
 }
 
-/// With the victim's labels in hand the attacker hangs up, and comes back under the same agreement with other labels for groups of the same
-/// sizes, with the files of the first session and without.
+/// The attacker hangs up once it has the victim's labels, and returns under the same agreement with other labels for groups of the same
+/// sizes, with and without the files of the first session.
 #[test]
 fn other_labels_on_resume_are_rejected() {
     for case in cases() {
         let files = tempfile::tempdir().unwrap();
-        let [_, to_attacker] = World::new(case, 1)
+        let [_, to_attacker] = Setup::new(case, 1)
             .attack(&Attempt::new(files.path(), 1))
             .records;
         let cuts = [2, 3, to_attacker / 2, to_attacker.saturating_sub(3)];
         for records in cuts {
-            let world = World::new(case, 1);
+            let setup = Setup::new(case, 1);
             let folders = folders(2);
             let cut = Cut {
                 to_victim: false,
                 records,
             };
-            world.attack(&Attempt {
+            setup.attack(&Attempt {
                 cut: Some(cut),
                 ..Attempt::new(folders[0].path(), 1)
             });
             for files in paths(&folders) {
-                let ended = world.attack(&Attempt {
+                let result = setup.attack(&Attempt {
                     groups: Some(["y", "x"]),
                     ..Attempt::new(files, 2)
                 });
-                let found = misbehaviour(ended);
+                let found = misbehaviour(result);
                 assert_eq!(found, Misbehaviour::ChangedGroups, "{case:?} {records}");
             }
-            world.attack(&Attempt::new(folders[0].path(), 1));
+            setup.attack(&Attempt::new(folders[0].path(), 1));
             assert!(learned(paths(&folders)).len() <= 1, "{case:?}");
-            assert!(world.disclosed() <= cost(case), "{case:?}");
+            assert!(setup.disclosed() <= cost(case), "{case:?}");
         }
     }
 }
@@ -91,36 +91,36 @@ fn other_labels_on_resume_are_rejected() {
 /// Two sessions under one agreement at the same time, with different labels: the victim publishes its own to one of them at most for an
 /// answer.
 #[test]
-fn concurrent_sessions_have_one_set_of_labels() {
+fn concurrent_sessions_publish_one_set_of_labels() {
     for case in cases() {
-        let world = World::new(case, 1);
+        let setup = Setup::new(case, 1);
         let folders = folders(2);
-        let ended = std::thread::scope(|scope| {
+        let result = std::thread::scope(|scope| {
             let attempts = [None, Some(["y", "x"])];
             let attempts = attempts.into_iter().zip(&folders).map(|(groups, files)| {
-                let (world, files) = (&world, files.path());
+                let (setup, files) = (&setup, files.path());
                 scope.spawn(move || {
                     let attempt = Attempt {
                         groups,
                         ..Attempt::new(files, 1)
                     };
-                    world.attack(&attempt).victim.is_none()
+                    setup.attack(&attempt).victim.is_none()
                 })
             });
             let attempts: Vec<_> = attempts.collect();
-            let ended = attempts.into_iter().map(|it| it.join().unwrap());
-            ended.filter(|finished| *finished).count()
+            let result = attempts.into_iter().map(|it| it.join().unwrap());
+            result.filter(|finished| *finished).count()
         });
-        assert!(ended <= 1, "{case:?}");
+        assert!(result <= 1, "{case:?}");
         assert!(learned(paths(&folders)).len() <= 1, "{case:?}");
-        assert!(world.disclosed() <= cost(case), "{case:?}");
+        assert!(setup.disclosed() <= cost(case), "{case:?}");
     }
 }
 
 /// The same question with secret groups and with published ones are two answers. One beyond the budget is refused before any label is
 /// published.
 #[test]
-fn published_answers_have_the_budget_of_secret_ones() {
+fn published_and_secret_answers_share_one_budget() {
     for (secret, published) in [
         ("groups", "groups,published"),
         ("test:groups,20", "test:groups,20,published"),
@@ -128,20 +128,20 @@ fn published_answers_have_the_budget_of_secret_ones() {
         for attacker in [Role::Join, Role::Host] {
             let [first, second] = [secret, published]
                 .map(|question| case(Engine::Shares, question, RevealTo::Both, attacker));
-            let world = World {
+            let setup = Setup {
                 answers: 2 * cost(first) - 1,
-                ..World::new(first, 1)
+                ..Setup::new(first, 1)
             };
             let files = tempfile::tempdir().unwrap();
-            let ended = world.attack(&Attempt::new(files.path(), 1));
-            assert!(ended.victim.is_none(), "{:?}", ended.victim);
-            let world = World {
+            let result = setup.attack(&Attempt::new(files.path(), 1));
+            assert!(result.victim.is_none(), "{:?}", result.victim);
+            let setup = Setup {
                 case: second,
-                ..world
+                ..setup
             };
-            let ended = world.attack(&Attempt::new(files.path(), 1));
-            let Some(SessionError::Limit(Limit::Disclosure(refusal))) = ended.victim else {
-                panic!("{:?}", ended.victim);
+            let result = setup.attack(&Attempt::new(files.path(), 1));
+            let Some(SessionError::Limit(Limit::Disclosure(refusal))) = result.victim else {
+                panic!("{:?}", result.victim);
             };
             let expected = DisclosureRefusal::Budget {
                 answers: cost(first),
@@ -149,8 +149,8 @@ fn published_answers_have_the_budget_of_secret_ones() {
                 budget: 2 * cost(first) - 1,
             };
             assert_eq!(refusal, expected);
-            assert!(ended.agreed.is_none());
-            assert_eq!(world.disclosed(), cost(first));
+            assert!(result.agreed.is_none());
+            assert_eq!(setup.disclosed(), cost(first));
         }
     }
 }

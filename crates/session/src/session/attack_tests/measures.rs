@@ -44,17 +44,17 @@ fn scasim() -> Metric {
     })
 }
 
-fn world(metric: Metric, engine: Engine, attacker: Role, limit: u64) -> World {
+fn setup(metric: Metric, engine: Engine, attacker: Role, limit: u64) -> Setup {
     let case = Case {
         engine,
         reveal: Reveal::Score,
         to: RevealTo::Both,
         attacker,
     };
-    World {
+    Setup {
         metric,
         alphabet: Alphabet::letters(12).unwrap(),
-        ..World::new(case, limit)
+        ..Setup::new(case, limit)
     }
 }
 
@@ -73,24 +73,24 @@ fn several_numbers_of_a_pair_are_one_answer() {
     for engine in [Engine::Garbled, Engine::Shares] {
         for attacker in [Role::Join, Role::Host] {
             let files = tempfile::tempdir().unwrap();
-            let first = world(crqa(), engine, attacker, 1);
-            let ended = first.attack(&attempt(files.path(), 1));
-            assert!(ended.victim.is_none(), "{:?}", ended.victim);
+            let first = setup(crqa(), engine, attacker, 1);
+            let result = first.attack(&attempt(files.path(), 1));
+            assert!(result.victim.is_none(), "{:?}", result.victim);
             assert_eq!(first.audit([files.path()]), (1, 1));
-            let [to_victim, to_attacker] = ended.records;
-            let world = world(crqa(), engine, attacker, 3);
+            let [to_victim, to_attacker] = result.records;
+            let setup = setup(crqa(), engine, attacker, 3);
             let folders = folders(9);
             let late = |all: usize| all.saturating_sub(3)..=all;
             let cuts = late(to_attacker).map(|records| (false, records));
             let cuts = cuts.chain(late(to_victim).map(|records| (true, records)));
             for (number, (files, (to_victim, records))) in folders.iter().zip(cuts).enumerate() {
-                world.attack(&Attempt {
+                setup.attack(&Attempt {
                     cut: Some(Cut { to_victim, records }),
                     ..attempt(files.path(), number)
                 });
             }
-            world.attack(&attempt(folders[8].path(), 8));
-            let (_, counted) = world.audit(paths(&folders));
+            setup.attack(&attempt(folders[8].path(), 8));
+            let (_, counted) = setup.audit(paths(&folders));
             assert!(counted <= 1, "{engine:?} {attacker:?}");
         }
     }
@@ -98,17 +98,17 @@ fn several_numbers_of_a_pair_are_one_answer() {
 
 /// Without letters on one side, the score is what the other side's insertions cost: lengths say as much, so it counts as nothing.
 #[test]
-fn an_empty_scanpath_shows_no_more_than_lengths() {
+fn an_empty_scanpath_reveals_no_more_than_lengths() {
     for_all_cases(|case| {
-        let world = World::new(case, 0);
+        let setup = Setup::new(case, 0);
         let files = tempfile::tempdir().unwrap();
-        let ended = world.attack(&Attempt {
+        let result = setup.attack(&Attempt {
             announced: Vec::new(),
             letters: Vec::new(),
             ..Attempt::new(files.path(), 1)
         });
-        assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
-        assert_eq!(world.counted(), 0, "{case:?}");
+        assert!(result.victim.is_none(), "{case:?}: {:?}", result.victim);
+        assert_eq!(setup.counted(), 0, "{case:?}");
         let files = StateDir::at(files.path());
         let comparisons = files.comparisons().unwrap().entries;
         let outcome = files.stored_outcome(&comparisons[0].id).unwrap();
@@ -135,14 +135,14 @@ fn an_empty_scanpath_counts_where_durations_are_added() {
             ..attempt(files, 1)
         };
         let files = tempfile::tempdir().unwrap();
-        let allowed = world(scasim(), engine, attacker, 1);
-        let ended = allowed.attack(&empty(files.path()));
-        assert!(ended.victim.is_none(), "{:?}", ended.victim);
+        let allowed = setup(scasim(), engine, attacker, 1);
+        let result = allowed.attack(&empty(files.path()));
+        assert!(result.victim.is_none(), "{:?}", result.victim);
         assert_eq!(allowed.audit([files.path()]), (1, 1));
         let files = tempfile::tempdir().unwrap();
-        let forbidden = world(scasim(), engine, attacker, 0);
-        let ended = forbidden.attack(&empty(files.path()));
-        assert!(matches!(ended.victim, Some(SessionError::Limit(_))));
+        let forbidden = setup(scasim(), engine, attacker, 0);
+        let result = forbidden.attack(&empty(files.path()));
+        assert!(matches!(result.victim, Some(SessionError::Limit(_))));
         assert_eq!(forbidden.audit([files.path()]), (0, 0));
     }
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::error::Limit;
 
-/// The default of the command.
+/// The default of the command line.
 const ALLOWED: u64 = 256 << 20;
 
 /// The host of `paillier` sends a ciphertext for each of its letters and each letter of the alphabet, and the joining side keeps those
@@ -28,14 +28,14 @@ fn a_scanpath_too_long_for_paillier_is_refused_first() {
     };
     let files = tempfile::tempdir().unwrap();
     let needed = {
-        let world = World {
+        let setup = Setup {
             memory: Some(ALLOWED),
-            ..World::new(case, 1)
+            ..Setup::new(case, 1)
         };
-        let ended = world.attack(&attempt(files.path()));
-        assert!(ended.agreed.is_none());
-        assert_eq!(world.audit([files.path()]), (0, 0));
-        match ended.victim {
+        let result = setup.attack(&attempt(files.path()));
+        assert!(result.agreed.is_none());
+        assert_eq!(setup.audit([files.path()]), (0, 0));
+        match result.victim {
             Some(SessionError::Limit(Limit::Memory { needed, .. })) => needed,
             other => panic!("{other:?}"),
         }
@@ -43,9 +43,9 @@ fn a_scanpath_too_long_for_paillier_is_refused_first() {
     let ciphertexts = (long.len() * 26 * 128) as u64;
     assert!(needed > ALLOWED.max(ciphertexts), "{needed}");
     // The victim's user may allow it.
-    let world = World {
+    let setup = Setup {
         memory: Some(needed),
-        ..World::new(case, 1)
+        ..Setup::new(case, 1)
     };
-    assert!(world.attack(&attempt(files.path())).agreed.is_some());
+    assert!(setup.attack(&attempt(files.path())).agreed.is_some());
 }

@@ -26,7 +26,7 @@ fn for_all_cases(attack: impl Fn(Case) + Sync) {
 }
 
 #[test]
-fn hanging_up_gives_one_answer_at_most() {
+fn hanging_up_gives_at_most_one_answer() {
     for_all_cases(hang_up_everywhere);
 }
 
@@ -34,19 +34,19 @@ fn hanging_up_gives_one_answer_at_most() {
 #[test]
 fn returning_after_the_answer_gives_nothing_new() {
     for_all_cases(|case| {
-        let world = World::new(case, 10 * comparisons(case));
+        let setup = Setup::new(case, 10 * comparisons(case));
         let folders = folders(2);
-        let first = world.attack(&attempt(folders[0].path(), 0));
+        let first = setup.attack(&attempt(folders[0].path(), 0));
         assert!(first.victim.is_none(), "{case:?}: {:?}", first.victim);
         let known = learned(paths(&folders));
         assert_eq!(known.len(), 1);
         for (number, files) in paths(&folders).enumerate() {
             // Without its files it gets the answer again that both know.
-            let victim = world.attack(&attempt(files, 2 * number + 2)).victim;
+            let victim = setup.attack(&attempt(files, 2 * number + 2)).victim;
             assert!(victim.is_none(), "{case:?}: {victim:?}");
             assert_eq!(learned(paths(&folders)), known, "{case:?}");
-            assert_eq!(world.disclosed(), cost(case));
-            assert_eq!(world.counted(), comparisons(case));
+            assert_eq!(setup.disclosed(), cost(case));
+            assert_eq!(setup.counted(), comparisons(case));
         }
     });
 }
@@ -57,46 +57,46 @@ fn labels_cannot_be_chosen_after_the_agreement() {
     let published = |case: &Case| case.reveal.to_string().contains("published");
     for case in cases().into_iter().filter(published) {
         let limit = 20 * comparisons(case);
-        let world = World::new(case, limit);
+        let setup = Setup::new(case, limit);
         let files = tempfile::tempdir().unwrap();
-        let found = |ended: SessionEnd| match ended.victim {
+        let found = |result: SessionEnd| match result.victim {
             Some(SessionError::Misbehaved(misbehaviour)) => misbehaviour,
             other => panic!("{case:?}: {other:?}"),
         };
         for labels in [&[1, 0], &[0, 0]] {
-            let ended = world.attack(&Attempt {
+            let result = setup.attack(&Attempt {
                 labels: Some(labels),
                 ..Attempt::new(files.path(), 1)
             });
-            assert_eq!(found(ended), Misbehaviour::InvalidCoins, "{case:?}");
-            assert_eq!(world.disclosed(), 0, "{case:?}");
+            assert_eq!(found(result), Misbehaviour::InvalidCoins, "{case:?}");
+            assert_eq!(setup.disclosed(), 0, "{case:?}");
         }
-        let [_, to_attacker] = World::new(case, limit)
+        let [_, to_attacker] = Setup::new(case, limit)
             .attack(&Attempt::new(files.path(), 1))
             .records;
         for records in [3, to_attacker / 2] {
-            let world = World::new(case, limit);
+            let setup = Setup::new(case, limit);
             let folders = folders(2);
             let cut = Cut {
                 to_victim: false,
                 records,
             };
-            world.attack(&Attempt {
+            setup.attack(&Attempt {
                 cut: Some(cut),
                 ..Attempt::new(folders[0].path(), 1)
             });
             for files in paths(&folders) {
-                let ended = world.attack(&Attempt {
+                let result = setup.attack(&Attempt {
                     groups: Some(["y", "x"]),
                     ..Attempt::new(files, 2)
                 });
-                assert_eq!(found(ended), Misbehaviour::ChangedGroups, "{case:?}");
+                assert_eq!(found(result), Misbehaviour::ChangedGroups, "{case:?}");
             }
             assert!(learned(paths(&folders)).is_empty(), "{case:?}");
-            let ended = world.attack(&Attempt::new(folders[0].path(), 1));
-            assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
+            let result = setup.attack(&Attempt::new(folders[0].path(), 1));
+            assert!(result.victim.is_none(), "{case:?}: {:?}", result.victim);
             assert_eq!(learned(paths(&folders)).len(), 1, "{case:?}");
-            assert_eq!(world.disclosed(), cost(case), "{case:?}");
+            assert_eq!(setup.disclosed(), cost(case), "{case:?}");
         }
     }
 }

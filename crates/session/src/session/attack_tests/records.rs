@@ -22,7 +22,7 @@ fn copy(from: &Path, to: &Path) {
 #[test]
 fn old_files_give_no_second_answer() {
     for_all_cases(|case| {
-        let world = World::new(case, 2);
+        let setup = Setup::new(case, 2);
         let files = tempfile::tempdir().unwrap();
         let copies = folders(12);
         for (records, copied) in copies.iter().enumerate() {
@@ -30,17 +30,17 @@ fn old_files_give_no_second_answer() {
                 to_victim: false,
                 records: records * 2,
             };
-            world.attack(&Attempt {
+            setup.attack(&Attempt {
                 cut: Some(cut),
                 ..Attempt::new(files.path(), records)
             });
             copy(files.path(), copied.path());
         }
         for (number, copied) in copies.iter().enumerate() {
-            world.attack(&Attempt::new(copied.path(), 100 + number));
+            setup.attack(&Attempt::new(copied.path(), 100 + number));
         }
         let all = paths(&copies).chain([files.path()]);
-        let (_, counted) = world.audit(all);
+        let (_, counted) = setup.audit(all);
         if case.engine.has_halves() {
             assert!(counted <= 1, "{case:?}");
         }
@@ -58,13 +58,13 @@ fn forged_records_give_no_second_answer() {
 }
 
 fn forge(case: Case, first_is_cut: bool) {
-    let world = World::new(case, 3);
+    let setup = Setup::new(case, 3);
     let folders = folders(17);
     let cut = first_is_cut.then_some(Cut {
         to_victim: true,
         records: 2,
     });
-    let first = world.attack(&Attempt {
+    let first = setup.attack(&Attempt {
         cut,
         ..Attempt::new(folders[16].path(), 16)
     });
@@ -85,10 +85,10 @@ fn forge(case: Case, first_is_cut: bool) {
             journal.mark_sent(&[0, 1]).unwrap();
         }
         drop(journal);
-        world.attack(&Attempt::new(files.path(), number));
+        setup.attack(&Attempt::new(files.path(), number));
     }
     // Forged answers and answers decoded with forged halves count as learned, although they say nothing.
-    let (counted, real) = (world.counted(), world.learned([folders[16].path()]));
+    let (counted, real) = (setup.counted(), setup.learned([folders[16].path()]));
     assert!(real <= counted && counted <= 3, "{case:?}: {counted}");
     if case.engine.has_halves() {
         assert!(counted <= 1, "{case:?}: {counted}");
@@ -109,7 +109,7 @@ fn another_plan_on_resume_gives_no_second_answer() {
     let more_letters: fn(&mut Spec) = |spec| spec.alphabet = Alphabet::letters(52).unwrap();
     for_all_cases(|case| {
         for change in [other_costs, more_letters] {
-            let world = World::new(case, 2);
+            let setup = Setup::new(case, 2);
             let files = tempfile::tempdir().unwrap();
             for number in 0..3 {
                 // The first one agrees on the plan, and hangs up before there are results.
@@ -117,13 +117,13 @@ fn another_plan_on_resume_gives_no_second_answer() {
                     to_victim: false,
                     records: 3,
                 });
-                world.attack(&Attempt {
+                setup.attack(&Attempt {
                     cut,
                     change: (number > 0).then_some(change),
                     ..Attempt::new(files.path(), number)
                 });
             }
-            let (_, counted) = world.audit([files.path()]);
+            let (_, counted) = setup.audit([files.path()]);
             if case.engine.has_halves() {
                 assert!(counted <= 1, "{case:?}");
             }

@@ -30,7 +30,7 @@ struct State {
 }
 
 impl Relay {
-    /// Waits for one connection. It ends after so long a silence in one direction, if that is given.
+    /// Waits for one connection. With `silence`, it ends once nothing has passed in one direction for this long.
     pub(super) fn start(
         host: SocketAddr,
         attacker: Role,
@@ -56,7 +56,10 @@ impl Relay {
                 let state = Arc::clone(&shared);
                 let to_victim = to_host == (attacker == Role::Join);
                 std::thread::spawn(move || {
-                    while state.pass_on(&mut from, &mut to, to_victim).is_some() {}
+                    while state
+                        .forward_record(&mut from, &mut to, to_victim)
+                        .is_some()
+                    {}
                     for socket in [&from, &to] {
                         let _ = socket.shutdown(Shutdown::Both);
                     }
@@ -83,8 +86,13 @@ impl Relay {
 }
 
 impl State {
-    /// Passes on one record; `None` where the connection ends.
-    fn pass_on(&self, from: &mut TcpStream, to: &mut TcpStream, to_victim: bool) -> Option<()> {
+    /// Forwards one record; `None` if the connection has ended.
+    fn forward_record(
+        &self,
+        from: &mut TcpStream,
+        to: &mut TcpStream,
+        to_victim: bool,
+    ) -> Option<()> {
         let mut record = vec![0; 5];
         from.read_exact(&mut record).ok()?;
         let length = u16::from_be_bytes([record[3], record[4]]);

@@ -6,7 +6,10 @@ use crate::{RecordComparison, RecordEntry, SignedRecord, Step};
 pub(super) fn record(files: &Path) -> SignedRecord {
     let path = StateDir::at(files).record();
     match path.exists() {
-        true => SignedRecord::read(&path, None).unwrap().unbroken().unwrap(),
+        true => SignedRecord::read(&path, None)
+            .unwrap()
+            .require_intact()
+            .unwrap(),
         false => SignedRecord {
             path,
             lines: Vec::new(),
@@ -27,27 +30,27 @@ pub(super) fn steps(record: &SignedRecord) -> Vec<Step> {
 
 /// Nothing is opened without an intent that both have signed. A session that goes on signs no second one.
 #[test]
-fn broken_sessions_show_the_intent_alone_and_resumed_ones_complete_it() {
+fn interrupted_sessions_record_only_the_intent_until_resumed() {
     for_all_cases(|case| {
         for (records, to_victim) in [0, 1, 2, 3, 4, 6, 8, 12, 20]
             .into_iter()
             .flat_map(|records| [(records, true), (records, false)])
         {
-            let world = World::new(case, 100);
+            let setup = Setup::new(case, 100);
             let files = tempfile::tempdir().unwrap();
             let attempt = |cut| Attempt {
                 cut,
                 // The same letters each time: a changed answer would be a ban.
                 ..Attempt::new(files.path(), 1)
             };
-            world.attack(&attempt(Some(Cut { to_victim, records })));
-            let after_cut = record(world.victim_files.path());
-            if world.counted() > 0 {
+            setup.attack(&attempt(Some(Cut { to_victim, records })));
+            let after_cut = record(setup.victim_files.path());
+            if setup.counted() > 0 {
                 assert_eq!(steps(&after_cut).first(), Some(&Step::Intent), "{case:?}");
             }
-            let ended = world.attack(&attempt(None));
-            assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
-            let [ours, theirs] = [world.victim_files.path(), files.path()].map(record);
+            let result = setup.attack(&attempt(None));
+            assert!(result.victim.is_none(), "{case:?}: {:?}", result.victim);
+            let [ours, theirs] = [setup.victim_files.path(), files.path()].map(record);
             assert_eq!(steps(&ours), [Step::Intent, Step::Completion], "{case:?}");
             assert!(ours.lines.starts_with(&after_cut.lines));
             let compared = RecordComparison::new(&ours, &theirs);
@@ -70,13 +73,13 @@ fn a_signature_of_another_plan_is_rejected() {
             to: RevealTo::Both,
             attacker: Role::Join,
         };
-        let world = World::new(case, 2);
+        let setup = Setup::new(case, 2);
         let files = tempfile::tempdir().unwrap();
-        let ended = world.attack(&Attempt {
+        let result = setup.attack(&Attempt {
             change: Some(change),
             ..Attempt::new(files.path(), 1)
         });
-        let error = ended.victim.unwrap();
+        let error = result.victim.unwrap();
         assert!(
             matches!(
                 &error,
@@ -84,7 +87,7 @@ fn a_signature_of_another_plan_is_rejected() {
             ),
             "{error}"
         );
-        assert_eq!(world.counted(), 0);
-        assert!(record(world.victim_files.path()).lines.is_empty());
+        assert_eq!(setup.counted(), 0);
+        assert!(record(setup.victim_files.path()).lines.is_empty());
     }
 }

@@ -8,9 +8,9 @@ use crate::journal::Journal;
 use crate::records::MAX_STARTS;
 
 /// The victim's journal.
-fn journal(world: &World, agreement: &[u8; 32]) -> Journal {
-    let folder = StateDir::at(world.victim_files.path()).journals();
-    let id = journal_id(agreement, world.case.attacker.other(), None);
+fn journal(setup: &Setup, agreement: &[u8; 32]) -> Journal {
+    let folder = StateDir::at(setup.victim_files.path()).journals();
+    let id = journal_id(agreement, setup.case.attacker.other(), None);
     Journal::open(&folder, id, 2, Reveal::Score).unwrap()
 }
 
@@ -20,14 +20,14 @@ fn hang_up(case: Case, files: &Path) -> Attempt<'_> {
     let (_, halves) = honest(case);
     let mut places = (0..6).map(|earlier| halves - 2 - earlier * halves / 20);
     let place = places.find(|&place| {
-        let world = World::new(case, 1);
+        let setup = Setup::new(case, 1);
         let files = tempfile::tempdir().unwrap();
-        let ended = world.attack(&Attempt {
+        let result = setup.attack(&Attempt {
             bytes: Some(place),
             ..Attempt::new(files.path(), 1)
         });
-        let (agreement, _) = ended.agreed.unwrap();
-        let journal = journal(&world, &agreement);
+        let (agreement, _) = result.agreed.unwrap();
+        let journal = journal(&setup, &agreement);
         journal.starts(0) == 1 && journal.half(0).is_none()
     });
     Attempt {
@@ -44,20 +44,20 @@ fn starts_without_a_result_are_bounded() {
         if !case.engine.has_halves() || case.to != RevealTo::Both {
             return;
         }
-        let world = World::new(case, 1);
+        let setup = Setup::new(case, 1);
         let files = tempfile::tempdir().unwrap();
         let attempt = hang_up(case, files.path());
-        let (agreement, _) = world.attack(&attempt).agreed.unwrap();
+        let (agreement, _) = setup.attack(&attempt).agreed.unwrap();
         let again = |number: usize| {
-            let ended = world.attack(&Attempt {
+            let result = setup.attack(&Attempt {
                 letters: letters(number).to_vec(),
                 ..attempt.clone()
             });
-            ended.victim.unwrap()
+            result.victim.unwrap()
         };
         let most = MAX_STARTS as usize;
         let earlier: Vec<usize> = std::iter::repeat_n([0, 1], most - 2).flatten().collect();
-        let mut victims = journal(&world, &agreement);
+        let mut victims = journal(&setup, &agreement);
         assert_eq!(victims.starts(0), 1, "{case:?}");
         victims.start_pairs(&earlier).unwrap();
         drop(victims);
@@ -74,46 +74,46 @@ fn starts_without_a_result_are_bounded() {
             );
             assert!(refused.is_ban());
         }
-        let starts = journal(&world, &agreement).starts(0);
+        let starts = journal(&setup, &agreement).starts(0);
         assert_eq!(starts, MAX_STARTS, "{case:?}");
-        assert_eq!(world.audit([files.path()]), (0, 0), "{case:?}");
-        let state = StateDir::at(world.victim_files.path());
-        let lifted = state.lift_ban(world.attacker.fingerprint());
+        assert_eq!(setup.audit([files.path()]), (0, 0), "{case:?}");
+        let state = StateDir::at(setup.victim_files.path());
+        let lifted = state.lift_ban(setup.attacker.fingerprint());
         assert!(matches!(lifted, Ok(None)), "{case:?}: {lifted:?}");
-        let ended = world.attack(&Attempt::new(files.path(), 5));
-        assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
-        assert_eq!(world.audit([files.path()]), (1, 1), "{case:?}");
+        let result = setup.attack(&Attempt::new(files.path(), 5));
+        assert!(result.victim.is_none(), "{case:?}: {:?}", result.victim);
+        assert_eq!(setup.audit([files.path()]), (1, 1), "{case:?}");
     });
 }
 
 /// The attacker lets the victim compute and store its half, hangs up, and returns without files: nothing fits, so everything is computed
 /// again. Each time the victim stores another half, in a file that it reads at every start.
 #[test]
-fn starts_take_no_disk_space() {
+fn repeated_starts_do_not_fill_the_disk() {
     super::for_all_cases(|case| {
         // A joining side sends its half as soon as it is stored.
         if !case.engine.has_halves() || case.attacker == Role::Host || case.to != RevealTo::Both {
             return;
         }
-        let world = World::new(case, 1);
+        let setup = Setup::new(case, 1);
         let files = folders(4);
         let (_, halves) = honest(case);
-        // It does not say that it has stored its own.
+        // It does not confirm that it has stored its own half.
         let attempt = |number: usize| Attempt {
             bytes: Some(halves - 1),
             ..Attempt::new(files[number].path(), number)
         };
-        let (agreement, _) = world.attack(&attempt(0)).agreed.unwrap();
+        let (agreement, _) = setup.attack(&attempt(0)).agreed.unwrap();
         let length = || {
-            let folder = StateDir::at(world.victim_files.path()).journals();
+            let folder = StateDir::at(setup.victim_files.path()).journals();
             let files = crate::state_dir::entries(&folder, crate::journal::EXTENSION).unwrap();
             assert_eq!(files.len(), 1);
             std::fs::metadata(&files[0]).unwrap().len()
         };
-        let mut victims = journal(&world, &agreement);
+        let mut victims = journal(&setup, &agreement);
         let half = victims.half(0).unwrap();
         assert_eq!(victims.starts(0), 1, "{case:?}");
-        // As many more sessions like this one as there may be.
+        // More sessions like this one, up to the limit.
         for run in 0..u64::from(MAX_STARTS) - 4 {
             victims.start_pairs(&[0, 1]).unwrap();
             let halves = [half.half ^ run, half.half];
@@ -122,12 +122,12 @@ fn starts_take_no_disk_space() {
         drop(victims);
         assert!(length() > 90_000, "{case:?}");
         for number in 1..3 {
-            world.attack(&attempt(number));
+            setup.attack(&attempt(number));
             assert!(length() < 1000, "{case:?}: {}", length());
         }
-        assert_eq!(journal(&world, &agreement).starts(0), MAX_STARTS - 1);
-        let ended = world.attack(&Attempt::new(files[3].path(), 3));
-        assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
-        assert_eq!(world.audit(paths(&files)), (1, 1), "{case:?}");
+        assert_eq!(journal(&setup, &agreement).starts(0), MAX_STARTS - 1);
+        let result = setup.attack(&Attempt::new(files[3].path(), 3));
+        assert!(result.victim.is_none(), "{case:?}: {:?}", result.victim);
+        assert_eq!(setup.audit(paths(&files)), (1, 1), "{case:?}");
     });
 }

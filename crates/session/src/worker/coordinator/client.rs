@@ -21,7 +21,7 @@ const STALL_TIMEOUT: Duration = Duration::from_secs(600);
 /// How long a worker tries to report what it has seen.
 const REPORT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A tile that the coordinator has given to this worker.
+/// A tile that the coordinator has leased to this worker.
 #[derive(Debug)]
 pub struct CoordinatedTile {
     journal: Journal,
@@ -36,32 +36,36 @@ pub(crate) struct CoordinatorLink {
     channel: SecureChannel,
     /// Records that need not be stored at once.
     unsent: Vec<u8>,
-    place: CoordinatorPlace,
+    endpoint: CoordinatorEndpoint,
     tile: u32,
 }
 
-/// Where the coordinator is, and how to get in.
+/// The address of the coordinator, and what authenticates both ends.
 #[derive(Clone, Debug)]
-struct CoordinatorPlace {
+struct CoordinatorEndpoint {
     address: String,
     institution: Fingerprint,
     key: Identity,
     certificate: WorkerCertificate,
 }
 
-impl CoordinatorPlace {
-    /// Tries until it works or the time is over.
+impl CoordinatorEndpoint {
+    /// Retries until the request succeeds or the time is over.
     fn connect_until<T>(
         &self,
         time: Duration,
         is_stopped: &dyn Fn() -> bool,
-        ask: &dyn Fn(SecureChannel) -> Result<T, SessionError>,
+        request: &dyn Fn(SecureChannel) -> Result<T, SessionError>,
     ) -> Result<T, SessionError> {
-        let ask = |socket| self.enter(socket).and_then(ask).map_err(lost);
-        connect_until(is_stopped, &self.address, &timeouts(time), &ask)
+        let request = |socket| {
+            self.handshake(socket)
+                .and_then(request)
+                .map_err(coordinator_error)
+        };
+        connect_until(is_stopped, &self.address, &timeouts(time), &request)
     }
 
-    fn enter(&self, socket: TcpStream) -> Result<SecureChannel, SessionError> {
+    fn handshake(&self, socket: TcpStream) -> Result<SecureChannel, SessionError> {
         let timeouts = timeouts(Duration::ZERO);
         let mut channel = join_on(socket, &self.key, self.institution, &timeouts)?;
         self.certificate.present(&mut channel)?;
@@ -80,19 +84,21 @@ impl WorkOrder {
         wait: Duration,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<CoordinatedTile, SessionError> {
-        let place = CoordinatorPlace {
+        let endpoint = CoordinatorEndpoint {
             address: address.to_string(),
             institution: self.plan.institution(),
             key: self.key.clone(),
             certificate: self.certificate.clone(),
         };
-        place.connect_until(wait, is_stopped, &|channel| self.ask(channel, &place, tile))
+        endpoint.connect_until(wait, is_stopped, &|channel| {
+            self.request_tile(channel, &endpoint, tile)
+        })
     }
 
-    fn ask(
+    fn request_tile(
         &self,
         mut channel: SecureChannel,
-        place: &CoordinatorPlace,
+        endpoint: &CoordinatorEndpoint,
         tile: Tile,
     ) -> Result<CoordinatedTile, SessionError> {
         let order = Order { tile: tile.index() };
@@ -110,10 +116,10 @@ impl WorkOrder {
                 .ok_or_else(|| problem_error(CoordinatorProblem::Protocol))?;
         }
         channel.connection().set_stall(STALL_TIMEOUT);
-        journal.keep_with(CoordinatorLink {
+        journal.set_coordinator(CoordinatorLink {
             channel,
             unsent: Vec::new(),
-            place: place.clone(),
+            endpoint: endpoint.clone(),
             tile: tile.index(),
         });
         Ok(CoordinatedTile {
@@ -163,7 +169,7 @@ impl CoordinatedTile {
         })
     }
 
-    /// The connection alone, for modified workers.
+    /// Only the connection, for modified workers.
     #[cfg(test)]
     pub(in super::super) fn into_link(mut self) -> Option<CoordinatorLink> {
         self.journal.take_coordinator()
@@ -195,7 +201,7 @@ impl super::super::plan::AgreedPlan {
 }
 
 impl CoordinatorLink {
-    /// Takes records that are to be stored soon.
+    /// Queues records to be stored soon.
     pub(crate) fn append(&mut self, records: &[u8]) -> Result<(), SessionError> {
         self.unsent.extend_from_slice(records);
         match self.unsent.len() >= BATCH_BYTES {
@@ -219,7 +225,7 @@ impl CoordinatorLink {
             tile: self.tile,
             reason,
         };
-        self.place
+        self.endpoint
             .connect_until(REPORT_TIMEOUT, &|| false, &|mut channel| {
                 control::send(&mut channel, Tag::Report, &report)?;
                 answer(&mut channel, Tag::Stored).map(|_| ())
@@ -227,9 +233,9 @@ impl CoordinatorLink {
     }
 
     fn send(&mut self, tag: Tag, bytes: &[u8]) -> Result<(), SessionError> {
-        control::send_bytes(&mut self.channel, tag, bytes).map_err(lost)?;
+        control::send_bytes(&mut self.channel, tag, bytes).map_err(coordinator_error)?;
         answer(&mut self.channel, Tag::Stored)
-            .map_err(lost)
+            .map_err(coordinator_error)
             .map(|_| ())
     }
 }
@@ -244,8 +250,8 @@ fn answer(channel: &mut SecureChannel, expected: Tag) -> Result<Vec<u8>, Session
     Err(refusal.into_error())
 }
 
-/// Says that an error is about the connection to the coordinator, and not about that to the other side.
-fn lost(error: SessionError) -> SessionError {
+/// Attributes an error to the connection to the coordinator, not to the one to the other side.
+fn coordinator_error(error: SessionError) -> SessionError {
     match error {
         SessionError::Protocol(ProtocolError::Channel(_)) => {
             problem_error(CoordinatorProblem::Lost)

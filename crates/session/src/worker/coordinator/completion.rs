@@ -1,4 +1,4 @@
-//! When all tiles of an agreement are complete.
+//! Tracks which tiles of an agreement are complete.
 
 use super::super::plan::AgreedPlan;
 use crate::digests::journal_id;
@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 pub(super) struct CompleteTiles(Mutex<Option<BTreeSet<u32>>>);
 
 impl CompleteTiles {
-    /// Adds a tile that has just been completed, if one has, and removes the letters of the plan once all are complete; whether it did.
+    /// Adds a tile that was just completed, if any, and removes the letters of the plan once all are complete. Returns whether it did.
     pub(super) fn add(
         &self,
         tile: Option<u32>,

@@ -9,11 +9,11 @@
 //!  │◀─────────────────────────────── Stored ──│   it is on disk, and counted
 //! ```
 //!
-//! In place of Tile or Stored comes Refused, with a reason, and the connection ends. In place of Order a worker may send Report: the other
+//! Instead of Tile or Stored the coordinator may send Refused with a reason, and the connection ends. In place of Order a worker may send Report: the other
 //! side was caught cheating in its tile. It is answered by Stored, and the connection ends.
 //!
 //! **Reports.** A report stops its tile: nothing of it is computed until this side's user says so, who is told by an event and decides
-//! whether to ban the other side. A worker cannot ban it, because a stolen key could do that, too. A report needs no lease, and so does not
+//! whether to ban the other side. A worker cannot ban it, because then a stolen key could, too. A report needs no lease, and so does not
 //! depend on a connection that may just have been lost.
 //!
 //! **One set of rules.** The coordinator has the journal of the tile and the ledger. It opens them, and treats every record, as a
@@ -35,17 +35,17 @@
 
 mod client;
 mod completion;
-mod keeper;
 mod rules;
 mod server;
+mod tile_store;
 
 pub use client::CoordinatedTile;
 pub(crate) use client::CoordinatorLink;
-#[cfg(test)]
-pub(super) use keeper::TileKeeper;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use rules::Rules;
 pub use server::{Coordinator, CoordinatorEvent, CoordinatorOptions};
+#[cfg(test)]
+pub(super) use tile_store::TileStore;
 
 use crate::LimitSummary;
 use crate::error::{
@@ -63,14 +63,14 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Bytes of records in one message.
 const BATCH_BYTES: usize = RECORD << 14;
 
-/// What a worker asks for first.
+/// A worker's first request.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Order {
     tile: u32,
 }
 
-/// What a worker says when it has caught the other side.
+/// A worker's report that the other side cheated.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Report {
@@ -78,7 +78,7 @@ struct Report {
     reason: BanReason,
 }
 
-/// What the coordinator knows of the tile.
+/// The state of a tile at the coordinator.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TileState {
@@ -97,12 +97,12 @@ pub(crate) enum Refusal {
     Problem(CoordinatorProblem),
     /// The pair was revealed.
     ComparedAgain,
-    /// A record that no worker sends, or not now.
+    /// A record that no correct worker sends at this point.
     Record,
 }
 
 impl Refusal {
-    /// What a worker is told of an error.
+    /// The refusal that a worker receives for an error.
     fn of(error: &SessionError) -> Self {
         match error {
             SessionError::Usage(UsageError::WorkerKey(problem)) => Refusal::Key(*problem),

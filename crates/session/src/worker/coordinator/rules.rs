@@ -1,7 +1,7 @@
 //! What a worker may add to the records of its tile.
 //!
 //! A worker's key may be stolen, so what it adds is bounded: a pair has a half for each start, an answer or a rejection once, and the tile
-//! is complete once. What is there already is not stored again. All records together are at most [`max_records`].
+//! is complete once. Existing records are not stored again. All records together are at most [`max_records`].
 
 use crate::error::{InternalError, Limit, SessionError, UsageError};
 use crate::journal::record::{AddedPart, AnswerParts, RECORD, Record};
@@ -17,7 +17,7 @@ const SPARE_RECORDS: u64 = 4096;
 /// Records of a pair besides its answer. Connections that break often leave a few more than the three that it needs.
 const RECORDS_PER_PAIR: u64 = 16;
 
-/// How many records a tile may have, if its user has let the other side in again so often.
+/// How many records a tile may have after its user has lifted bans this many times.
 pub(super) fn max_records(pairs: usize, lifted: u32) -> u64 {
     let per_pair = RECORDS_PER_PAIR + MAX_OUTPUTS as u64;
     let records = (pairs as u64).saturating_mul(per_pair);
@@ -52,7 +52,7 @@ enum Group {
 }
 
 impl Group {
-    /// How many records it is at most.
+    /// An upper bound on its number of records.
     fn records(&self) -> u64 {
         match self {
             Group::Started(pairs) | Group::Sent(pairs) => runs(pairs).count() as u64,
@@ -66,18 +66,18 @@ impl Rules<'_> {
     /// Stores and counts records of a worker, durably, up to the first that it may not add.
     pub(crate) fn store(
         &mut self,
-        books: &mut RecordStores<'_>,
+        stores: &mut RecordStores<'_>,
         bytes: &[u8],
     ) -> Result<(), SessionError> {
         for group in self.groups(bytes)? {
             let more = group.records();
-            if books.journal.record_count().saturating_add(more) > self.max_records {
+            if stores.journal.record_count().saturating_add(more) > self.max_records {
                 let records = self.max_records;
                 return Err(Limit::TooManyRecords { records }.into());
             }
-            self.store_group(books, group)?;
+            self.store_group(stores, group)?;
         }
-        books.journal.finish()
+        stores.journal.finish()
     }
 
     fn groups(&self, bytes: &[u8]) -> Result<Vec<Group>, SessionError> {
@@ -136,49 +136,52 @@ impl Rules<'_> {
 
     fn store_group(
         &mut self,
-        books: &mut RecordStores<'_>,
+        stores: &mut RecordStores<'_>,
         group: Group,
     ) -> Result<(), SessionError> {
         let agreed = &self.agreed;
-        // A tile that is complete stays as it is.
-        let is_sent = |pair: &usize| books.journal.is_sent(*pair);
+        // A complete tile does not change.
+        let is_sent = |pair: &usize| stores.journal.is_sent(*pair);
         let is_new = match &group {
             Group::Started(pairs) | Group::Halves { pairs, .. } => !pairs.iter().any(is_sent),
             Group::Sent(pairs) => !pairs.iter().all(is_sent),
-            Group::Other(Record::Engine(_)) => books.journal.engine().is_none(),
-            Group::Other(Record::Rejected(pair)) => !books.journal.is_rejected(*pair),
+            Group::Other(Record::Engine(_)) => stores.journal.engine().is_none(),
+            Group::Other(Record::Rejected(pair)) => !stores.journal.is_rejected(*pair),
             Group::Other(_) => false,
         };
-        if is_new && books.journal.is_complete() {
+        if is_new && stores.journal.is_complete() {
             return Err(UsageError::RecordRefused.into());
         }
         match group {
-            Group::Started(pairs) => books.start(agreed, self.max_starts, &pairs),
-            Group::Sent(pairs) => books.release(agreed, &pairs),
-            Group::Halves { run, pairs, halves } => store_halves(books, run, &pairs, &halves),
-            Group::Other(Record::Answer(pair, answer)) => store_answer(books, agreed, pair, answer),
+            Group::Started(pairs) => stores.start(agreed, self.max_starts, &pairs),
+            Group::Sent(pairs) => stores.release(agreed, &pairs),
+            Group::Halves { run, pairs, halves } => store_halves(stores, run, &pairs, &halves),
+            Group::Other(Record::Answer(pair, answer)) => {
+                store_answer(stores, agreed, pair, answer)
+            }
             Group::Other(Record::Part(part)) => match self.parts.add(part) {
                 AddedPart::Incomplete => Ok(()),
-                AddedPart::Complete(pair, answer) => store_answer(books, agreed, pair, answer),
+                AddedPart::Complete(pair, answer) => store_answer(stores, agreed, pair, answer),
                 AddedPart::OutOfOrder => Err(UsageError::RecordRefused.into()),
             },
             Group::Other(Record::Rejected(pair)) => {
-                if books.journal.is_rejected(pair) {
+                if stores.journal.is_rejected(pair) {
                     return Ok(());
                 }
-                if !agreed.spec.reveal_to.includes(agreed.role) || books.journal.is_answered(pair) {
+                if !agreed.spec.reveal_to.includes(agreed.role) || stores.journal.is_answered(pair)
+                {
                     return Err(UsageError::RecordRefused.into());
                 }
-                books.journal.reject(pair);
+                stores.journal.reject(pair);
                 Ok(())
             }
-            Group::Other(Record::Engine(decision)) => match books.journal.engine() {
+            Group::Other(Record::Engine(decision)) => match stores.journal.engine() {
                 Some(known) if known != decision => Err(UsageError::RecordRefused.into()),
-                _ => books.journal.store_engine(decision),
+                _ => stores.journal.store_engine(decision),
             },
-            Group::Other(Record::Complete) if books.journal.is_complete() => Ok(()),
-            Group::Other(Record::Complete) if agreed.has_everything(books.journal) => {
-                books.journal.mark_complete()
+            Group::Other(Record::Complete) if stores.journal.is_complete() => Ok(()),
+            Group::Other(Record::Complete) if agreed.has_everything(stores.journal) => {
+                stores.journal.mark_complete()
             }
             Group::Other(_) => Err(UsageError::RecordRefused.into()),
         }
@@ -186,39 +189,39 @@ impl Rules<'_> {
 }
 
 fn store_halves(
-    books: &mut RecordStores<'_>,
+    stores: &mut RecordStores<'_>,
     run: u64,
     pairs: &[usize],
     halves: &[u64],
 ) -> Result<(), SessionError> {
     // The other side may have the half that would be replaced.
-    if pairs.iter().any(|&pair| books.journal.is_sent(pair)) {
+    if pairs.iter().any(|&pair| stores.journal.is_sent(pair)) {
         return Err(InternalError::ComparedAgain.into());
     }
     let both = pairs.iter().copied().zip(halves.iter().copied());
     let is_new = |&(pair, half): &(usize, u64)| {
-        let known = books.journal.half(pair);
+        let known = stores.journal.half(pair);
         known != Some(Half { half, run })
     };
     let (pairs, halves): (Vec<usize>, Vec<u64>) = both.filter(is_new).unzip();
-    if !pairs.iter().all(|&pair| books.journal.expects_half(pair)) {
+    if !pairs.iter().all(|&pair| stores.journal.expects_half(pair)) {
         return Err(UsageError::RecordRefused.into());
     }
     match pairs.is_empty() {
         true => Ok(()),
-        false => books.journal.keep_halves(&pairs, &halves, run),
+        false => stores.journal.keep_halves(&pairs, &halves, run),
     }
 }
 
 fn store_answer(
-    books: &mut RecordStores<'_>,
+    stores: &mut RecordStores<'_>,
     agreed: &AgreedPairs<'_>,
     pair: usize,
     answer: Answer,
 ) -> Result<(), SessionError> {
-    if !agreed.spec.reveal_to.includes(agreed.role) || books.journal.is_rejected(pair) {
+    if !agreed.spec.reveal_to.includes(agreed.role) || stores.journal.is_rejected(pair) {
         return Err(UsageError::RecordRefused.into());
     }
     check_revealed(agreed.spec, &answer)?;
-    books.journal.store(pair, answer)
+    stores.journal.store(pair, answer)
 }

@@ -4,7 +4,7 @@ use super::super::certificate::WorkerCertificate;
 use super::super::gate::WorkerGate;
 use super::super::plan::AgreedPlan;
 use super::completion::CompleteTiles;
-use super::keeper::TileKeeper;
+use super::tile_store::TileStore;
 use super::{
     BATCH_BYTES, IDLE_TIMEOUT, Order, Refusal, Report, TileState, problem_error, timeouts,
 };
@@ -51,7 +51,7 @@ impl Default for CoordinatorOptions {
     }
 }
 
-/// Connections beyond those of the workers: they wait for their refusal, or report something.
+/// Connections in addition to those of workers: they are being refused, or report something.
 const SPARE_CONNECTIONS: usize = 64;
 
 /// Open files of a connection.
@@ -75,7 +75,7 @@ impl CoordinatorOptions {
     }
 }
 
-/// What happens at a coordinator.
+/// An event of a coordinator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CoordinatorEvent {
@@ -86,7 +86,7 @@ pub enum CoordinatorEvent {
     },
     /// A connection was rejected, because it has no worker key of this institution.
     Rejected {
-        /// Why, in words.
+        /// The reason, as text.
         reason: String,
     },
     /// A worker has this tile.
@@ -98,14 +98,14 @@ pub enum CoordinatorEvent {
     Refused {
         /// The tile, if it is known.
         tile: Option<u32>,
-        /// Why, in words.
+        /// The reason, as text.
         reason: String,
     },
     /// A worker has caught the other side cheating, and the tile is stopped.
     Reported {
         /// The tile.
         tile: u32,
-        /// What the worker said.
+        /// The reported reason.
         reason: BanReason,
         /// The other side.
         peer: Fingerprint,
@@ -128,7 +128,7 @@ pub struct Coordinator {
     address: SocketAddr,
     shared: Arc<Shared>,
     workers: Vec<ConnectedWorker>,
-    /// Kept while it listens.
+    /// Reserved while it listens.
     _files: OpenFiles,
     events: (Sender<CoordinatorEvent>, Receiver<CoordinatorEvent>),
 }
@@ -146,17 +146,17 @@ struct ConnectedWorker {
 struct Shared {
     plan: AgreedPlan,
     state_dir: StateDir,
-    /// One for all tiles, so that only what other processes have changed is read again.
+    /// Shared by all tiles, so that only changes by other processes are read again.
     ledger: LedgerFile,
     options: CoordinatorOptions,
     complete: CompleteTiles,
     /// The tiles that workers have.
-    leases: Mutex<BTreeMap<u32, Leased>>,
+    leases: Mutex<BTreeMap<u32, LeaseEntry>>,
 }
 
-/// Who has a tile.
+/// The holder of a leased tile.
 #[derive(Clone, Copy, Debug)]
-struct Leased {
+struct LeaseEntry {
     key: Fingerprint,
     /// Zero until they are counted.
     pairs: u64,
@@ -240,7 +240,7 @@ impl Coordinator {
         let monitor = channel.monitor();
         let of_key = self.workers.iter().filter(|worker| worker.key == key);
         let most = self.shared.options.connections();
-        // A stolen key does not keep all others out.
+        // A stolen key must not keep all others out.
         let places = channel.certificate().map_or(0, |it| it.places());
         let share = places.min(most.div_ceil(2));
         let is_full = self.workers.len() >= most || of_key.count() >= share;
@@ -272,7 +272,7 @@ impl Drop for Lease<'_> {
 }
 
 impl Shared {
-    fn leases(&self) -> MutexGuard<'_, BTreeMap<u32, Leased>> {
+    fn leases(&self) -> MutexGuard<'_, BTreeMap<u32, LeaseEntry>> {
         self.leases.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -281,7 +281,7 @@ impl Shared {
         let Err(error) = self.serve_tile(&mut channel, &mut tile, events) else {
             return;
         };
-        // A worker that has gone needs no answer.
+        // A worker that has disconnected needs no answer.
         if !matches!(error, SessionError::Protocol(_)) {
             let _ = control::send(&mut channel, Tag::Refused, &Refusal::of(&error));
             let reason = error.to_string();
@@ -313,10 +313,10 @@ impl Shared {
             self.stop_tile(tile, reason, events)?;
             return control::send_bytes(channel, Tag::Stored, &[]);
         }
-        let (_lease, mut keeper) = self.open(tile, key)?;
+        let (_lease, mut store) = self.open(tile, key)?;
         let _ = events.send(CoordinatorEvent::Started { tile });
-        let served = self.follow(channel, &certificate, tile, &mut keeper);
-        let complete = keeper.is_complete();
+        let served = self.follow(channel, &certificate, tile, &mut store);
+        let complete = store.is_complete();
         let _ = events.send(CoordinatorEvent::Ended { tile, complete });
         if complete && self.complete.add(Some(tile), &self.plan, &self.state_dir)? {
             let _ = events.send(CoordinatorEvent::AllComplete);
@@ -324,7 +324,7 @@ impl Shared {
         served
     }
 
-    /// Stops a tile until this side's user decides. Told once, however often it is reported.
+    /// Stops a tile until this side's user decides. Repeated reports cause one event.
     fn stop_tile(
         &self,
         tile: u32,
@@ -368,7 +368,7 @@ impl Shared {
         &self,
         index: u32,
         key: Fingerprint,
-    ) -> Result<(Lease<'_>, TileKeeper<'_>), SessionError> {
+    ) -> Result<(Lease<'_>, TileStore<'_>), SessionError> {
         let tile = self.tile(index)?;
         let lease = self.lease(index, key)?;
         let own = self.plan.pairs_in(tile);
@@ -377,18 +377,18 @@ impl Shared {
             let others = leases.values().map(|it| it.pairs);
             let others = others.fold(0, u64::saturating_add);
             let bytes = others.saturating_add(own).saturating_mul(BYTES_PER_PAIR);
-            // One tile is served in any case: more memory would not come.
+            // One tile is always served, even if it exceeds the limit.
             if others > 0 && bytes > self.options.memory {
                 return Err(problem_error(CoordinatorProblem::Full));
             }
-            leases.insert(index, Leased { key, pairs: own });
+            leases.insert(index, LeaseEntry { key, pairs: own });
         }
         let pairs = self.plan.pairs_of(tile, None)?;
-        let keeper = TileKeeper::open(&self.plan, pairs, &self.state_dir, &self.ledger)?;
-        Ok((lease, keeper))
+        let store = TileStore::open(&self.plan, pairs, &self.state_dir, &self.ledger)?;
+        Ok((lease, store))
     }
 
-    /// Leases a tile, unless another connection has it, or this key or all of them have too many.
+    /// Leases a tile, unless another connection has it, or this key or all keys together have too many.
     fn lease(&self, tile: u32, key: Fingerprint) -> Result<Lease<'_>, SessionError> {
         let mut leases = self.leases();
         if leases.contains_key(&tile) {
@@ -399,24 +399,24 @@ impl Shared {
         if leases.len() >= most || of_key >= most.div_ceil(2) {
             return Err(problem_error(CoordinatorProblem::Full));
         }
-        leases.insert(tile, Leased { key, pairs: 0 });
+        leases.insert(tile, LeaseEntry { key, pairs: 0 });
         Ok(Lease { shared: self, tile })
     }
 
-    /// Sends what is stored, and stores what comes.
+    /// Sends the stored records, and stores the ones that arrive.
     fn follow(
         &self,
         channel: &mut SecureChannel,
         certificate: &WorkerCertificate,
         tile: u32,
-        keeper: &mut TileKeeper<'_>,
+        store: &mut TileStore<'_>,
     ) -> Result<(), SessionError> {
-        let journal = &keeper.records.journal;
+        let journal = &store.records.journal;
         let stored = journal.stored_bytes();
         let state = TileState {
             records: stored,
-            max_agreements: keeper.records.max_agreements,
-            limit: keeper.records.limit.clone(),
+            max_agreements: store.records.max_agreements,
+            limit: store.records.limit.clone(),
         };
         control::send(channel, Tag::Tile, &state)?;
         let mut place = 0;
@@ -430,7 +430,7 @@ impl Shared {
         loop {
             let bytes = control::receive_bytes(channel, Tag::Records)?;
             self.check(channel, certificate, tile)?;
-            keeper.store(&bytes)?;
+            store.store(&bytes)?;
             control::send_bytes(channel, Tag::Stored, &[])?;
         }
     }

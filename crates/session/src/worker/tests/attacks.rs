@@ -6,15 +6,15 @@ use crate::connect::{connect_tcp, secure};
 use crate::error::{FileProblem, Limit};
 use crate::ledger::LedgerFile;
 use crate::tls::{self, PinnedKeys};
-use crate::worker::coordinator::TileKeeper;
+use crate::worker::coordinator::TileStore;
 use crate::worker::gateway::greeting;
 use std::time::Instant;
 use veilpath_channel::Channel;
 
 /// An order of the joining side for all tiles whose key expires then.
-fn order_until(world: &World, expires: SystemTime) -> WorkOrder {
-    let mut order = world.order(1, "1-3");
-    let (signer, tiles) = (&world.identities[1], "1-3".parse().unwrap());
+fn order_expiring_at(setup: &Setup, expires: SystemTime) -> WorkOrder {
+    let mut order = setup.order(1, "1-3");
+    let (signer, tiles) = (&setup.identities[1], "1-3".parse().unwrap());
     let agreement = &order.plan.agreement;
     let certificate = WorkerCertificate::sign(signer, &order.key, agreement, tiles, expires);
     order.certificate = certificate.unwrap();
@@ -35,12 +35,12 @@ fn connected([host, join]: [&WorkOrder; 2], tile: Tile) -> [SecureChannel; 2] {
     })
 }
 
-/// A thief who connects in time and then waits gains nothing by it.
+/// A thief gains nothing by connecting in time and then waiting.
 #[test]
 fn a_session_ends_when_the_key_expires() {
-    let world = World::new(Engine::Garbled);
+    let setup = Setup::new(Engine::Garbled);
     let expires = crate::date::now() + Duration::from_secs(3);
-    let orders = [world.order(0, "1-3"), order_until(&world, expires)];
+    let orders = [setup.order(0, "1-3"), order_expiring_at(&setup, expires)];
     let [host, join] = connected([&orders[0], &orders[1]], tile(1));
     while crate::date::now() < expires + Duration::from_millis(1500) {
         std::thread::sleep(Duration::from_millis(100));
@@ -57,21 +57,21 @@ fn a_session_ends_when_the_key_expires() {
     );
 }
 
-/// The other side decides how long a key may be valid, and so a clock that was set back by years accepts no old key.
+/// The other side decides how long a key may be valid, so a clock that was set back by years accepts no old key.
 #[test]
 fn a_key_that_is_valid_for_years_is_not_accepted() {
-    let world = World::new(Engine::Garbled);
+    let setup = Setup::new(Engine::Garbled);
     let far = crate::date::now() + MAX_WORKER_KEY_TIME + Duration::from_secs(3 * 24 * 3600);
-    let long = order_until(&world, far);
+    let long = order_expiring_at(&setup, far);
     assert_eq!(
         problem_of(&long.tile(1).unwrap_err()),
         Some(WorkerKeyProblem::Time)
     );
-    let [host, _] = world.work([&world.order(0, "1-3"), &long], tile(1));
+    let [host, _] = setup.work([&setup.order(0, "1-3"), &long], tile(1));
     assert_eq!(problem_of(&host.unwrap_err()), Some(WorkerKeyProblem::Time));
     // A file with a time that no clock can represent.
-    let path = world.folders[0].path().join("work.json");
-    world.order(0, "1").save(&path).unwrap();
+    let path = setup.folders[0].path().join("work.json");
+    setup.order(0, "1").save(&path).unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
     let mut file: serde_json::Value = serde_json::from_str(&text).unwrap();
     file["certificate"]["claim"]["expires"] = u64::MAX.into();
@@ -81,11 +81,11 @@ fn a_key_that_is_valid_for_years_is_not_accepted() {
     assert!(order.tile(1).is_err());
 }
 
-/// Anyone can connect to a worker of the host. Who takes part in what is not for them.
+/// Anyone can connect to a worker of the host, but must not learn who takes part in what.
 #[test]
 fn an_unknown_key_gets_no_certificate() {
-    let world = World::new(Engine::Garbled);
-    let order = world.order(0, "1-3");
+    let setup = Setup::new(Engine::Garbled);
+    let order = setup.order(0, "1-3");
     let listener = Listener::bind("127.0.0.1:0").unwrap();
     let address = listener.address().to_string();
     std::thread::scope(|scope| {
@@ -103,10 +103,10 @@ fn an_unknown_key_gets_no_certificate() {
 /// or with an empty one on a disk of its own, would count from zero.
 #[test]
 fn a_worker_without_the_records_of_its_institution_computes_nothing() {
-    let world = World::new(Engine::Garbled);
-    let orders = [world.order(0, "1-3"), world.order(1, "1-3")];
-    std::fs::remove_dir_all(world.state_dir(0).agreements()).unwrap();
-    let [host, join] = world.work([&orders[0], &orders[1]], tile(1));
+    let setup = Setup::new(Engine::Garbled);
+    let orders = [setup.order(0, "1-3"), setup.order(1, "1-3")];
+    std::fs::remove_dir_all(setup.state_dir(0).agreements()).unwrap();
+    let [host, join] = setup.work([&orders[0], &orders[1]], tile(1));
     let is_unknown = |error: &SessionError| {
         matches!(
             error,
@@ -118,12 +118,12 @@ fn a_worker_without_the_records_of_its_institution_computes_nothing() {
     };
     assert!(is_unknown(&host.unwrap_err()));
     assert!(matches!(join.unwrap_err(), SessionError::Declined(_)));
-    assert_eq!(world.counted(), [0, 0]);
+    assert_eq!(setup.counted(), [0, 0]);
 }
 
 /// Workers, single tiles, other numbers of tiles and the whole plan at once: a scanpath has one limit.
 #[test]
-fn all_ways_to_cut_a_plan_share_one_limit() {
+fn every_tiling_of_a_plan_shares_one_limit() {
     let whole = || {
         ["p", "q"].map(|side| Proposal {
             tiles: None,
@@ -136,9 +136,9 @@ fn all_ways_to_cut_a_plan_share_one_limit() {
             ..plan
         })
     };
-    let is_refused = |ended: [Result<CompletedSession, SessionError>; 2]| {
-        ended.iter().all(|ended| {
-            let error = ended.as_ref().err();
+    let is_refused = |results: [Result<CompletedSession, SessionError>; 2]| {
+        results.iter().all(|results| {
+            let error = results.as_ref().err();
             error.is_some_and(|error| {
                 matches!(
                     error,
@@ -147,77 +147,77 @@ fn all_ways_to_cut_a_plan_share_one_limit() {
             })
         })
     };
-    let orders = |world: &World| [world.order(0, "1-3"), world.order(1, "1-3")];
+    let orders = |setup: &Setup| [setup.order(0, "1-3"), setup.order(1, "1-3")];
     // The tiles first.
-    let world = World::new(Engine::Garbled);
-    let [host, join] = orders(&world);
+    let setup = Setup::new(Engine::Garbled);
+    let [host, join] = orders(&setup);
     for index in 1..=TILES {
         assert!(
-            world
+            setup
                 .work([&host, &join], tile(index))
                 .iter()
                 .all(Result::is_ok)
         );
     }
-    assert!(is_refused(world.session(whole())));
-    assert!(is_refused(world.session(of_other_count(1))));
-    assert_eq!(world.counted(), [3, 3]);
+    assert!(is_refused(setup.session(whole())));
+    assert!(is_refused(setup.session(of_other_count(1))));
+    assert_eq!(setup.counted(), [3, 3]);
     // The whole plan first: an agreement on tiles does not reserve anything.
-    let world = World::new(Engine::Garbled);
-    let [host, join] = orders(&world);
-    assert!(world.session(whole()).iter().all(Result::is_ok));
+    let setup = Setup::new(Engine::Garbled);
+    let [host, join] = orders(&setup);
+    assert!(setup.session(whole()).iter().all(Result::is_ok));
     for index in 1..=TILES {
-        assert!(is_refused(world.work([&host, &join], tile(index))));
+        assert!(is_refused(setup.work([&host, &join], tile(index))));
     }
-    assert!(is_refused(world.session(of_other_count(2))));
-    assert_eq!(world.counted(), [3, 3]);
+    assert!(is_refused(setup.session(of_other_count(2))));
+    assert_eq!(setup.counted(), [3, 3]);
 }
 
 /// A thief can spoil a tile for good: its pairs may have been sent. They are computed again only under a new agreement, and count again.
 #[test]
-fn a_spoiled_tile_is_computed_under_a_new_agreement() {
-    let world = World::new(Engine::Garbled);
-    let (spoiled, state_dir) = (world.plan(0), world.state_dir(0));
+fn a_spoiled_tile_needs_a_new_agreement() {
+    let setup = Setup::new(Engine::Garbled);
+    let (spoiled, state_dir) = (setup.plan(0), setup.state_dir(0));
     let pairs = spoiled.pairs_of(tile(1), None).unwrap();
     let all: Vec<usize> = (0..pairs.pairs.len()).collect();
-    let peer = world.identities[1].fingerprint();
+    let peer = setup.identities[1].fingerprint();
     let ledger = LedgerFile::of(Some(&state_dir.ledgers()), peer);
-    let mut keeper = TileKeeper::open(&spoiled, pairs, &state_dir, &ledger).unwrap();
-    keeper.journal_mut().start_pairs(&all).unwrap();
-    keeper.journal_mut().mark_sent(&all).unwrap();
-    drop(keeper);
-    let ended = world.work([&world.order(0, "1"), &world.order(1, "1")], tile(1));
-    assert!(ended.iter().all(Result::is_err));
-    let counted = world.counted()[0];
+    let mut store = TileStore::open(&spoiled, pairs, &state_dir, &ledger).unwrap();
+    store.journal_mut().start_pairs(&all).unwrap();
+    store.journal_mut().mark_sent(&all).unwrap();
+    drop(store);
+    let results = setup.work([&setup.order(0, "1"), &setup.order(1, "1")], tile(1));
+    assert!(results.iter().all(Result::is_err));
+    let counted = setup.counted()[0];
     assert!(counted > 0);
     let plans = ["p", "q"].map(|side| Proposal {
         fresh: true,
         limit_per_scanpath: ScanpathLimit::Count(6),
         ..proposal(side, Engine::Garbled)
     });
-    assert!(world.session(plans).iter().all(Result::is_ok));
+    assert!(setup.session(plans).iter().all(Result::is_ok));
     let orders = [0, 1].map(|side| {
-        let folder = world.state_dir(side).agreements();
+        let folder = setup.state_dir(side).agreements();
         let files = std::fs::read_dir(folder).unwrap();
         let names = files.map(|it| it.unwrap().file_name().into_string().unwrap());
-        let mut plans = names.map(|name| world.state_dir(side).agreed_plan(&name[..12]).unwrap());
+        let mut plans = names.map(|name| setup.state_dir(side).agreed_plan(&name[..12]).unwrap());
         let fresh = plans
             .find(|plan| plan.agreement != spoiled.agreement)
             .unwrap();
         let tiles = "1".parse().unwrap();
-        WorkOrder::new(&world.identities[side], &fresh, tiles, hour()).unwrap()
+        WorkOrder::new(&setup.identities[side], &fresh, tiles, in_one_hour()).unwrap()
     });
-    let ended = world.work([&orders[0], &orders[1]], tile(1));
-    assert!(ended.iter().all(Result::is_ok), "{ended:?}");
-    assert_eq!(world.counted()[0], 2 * counted);
+    let results = setup.work([&orders[0], &orders[1]], tile(1));
+    assert!(results.iter().all(Result::is_ok), "{results:?}");
+    assert_eq!(setup.counted()[0], 2 * counted);
 }
 
-/// Signatures of the same text are the same: a worker that is dropped comes back within the same second.
+/// Equal greetings would have equal signatures: a dropped worker may reconnect within the same second.
 #[test]
-fn a_worker_may_come_back_to_the_gateway_at_once() {
-    use crate::relay::GreetingForm;
-    let world = World::new(Engine::Garbled);
-    let order = world.order(0, "1-3");
+fn a_worker_can_reconnect_to_the_gateway_at_once() {
+    use crate::relay::GreetingFormat;
+    let setup = Setup::new(Engine::Garbled);
+    let order = setup.order(0, "1-3");
     let mut form = WorkerGreetings::of(&order.plan);
     for _ in 0..5 {
         let greeting = greeting(&order.key, &order.certificate, &order.plan, tile(2)).unwrap();

@@ -1,4 +1,4 @@
-//! Workers that keep nothing themselves, and are killed.
+//! Killed workers that store nothing themselves.
 
 mod refusals;
 mod stolen;
@@ -9,14 +9,14 @@ use super::*;
 use crate::error::{FileProblem, Limit};
 use crate::journal::Journal;
 use crate::ledger::LedgerFile;
-use crate::worker::coordinator::TileKeeper;
+use crate::worker::coordinator::TileStore;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Instant;
 use veilpath_protocol::Outcome;
-use wire::{Kill, Stage, Wire};
+use wire::{KillPoint, KillSwitch, KillableProxy};
 
 /// How long a worker waits for another one.
 const WAIT: Duration = Duration::from_secs(6);
@@ -24,21 +24,21 @@ const WAIT: Duration = Duration::from_secs(6);
 type Connected = Result<crate::SecureChannel, SessionError>;
 
 /// A coordinator that runs until it is dropped.
-struct Served {
+struct RunningCoordinator {
     address: String,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
     events: Arc<Mutex<Vec<CoordinatorEvent>>>,
 }
 
-impl Served {
-    fn new(world: &World, side: usize) -> Self {
-        Self::at("127.0.0.1:0", world, side, 8)
+impl RunningCoordinator {
+    fn new(setup: &Setup, side: usize) -> Self {
+        Self::at("127.0.0.1:0", setup, side, 8)
     }
 
-    fn at(address: &str, world: &World, side: usize, workers: usize) -> Self {
-        let (plan, state_dir) = (world.plan(side), world.state_dir(side));
-        let identity = &world.identities[side];
+    fn at(address: &str, setup: &Setup, side: usize, workers: usize) -> Self {
+        let (plan, state_dir) = (setup.plan(side), setup.state_dir(side));
+        let identity = &setup.identities[side];
         let options = CoordinatorOptions {
             workers,
             ..CoordinatorOptions::default()
@@ -61,7 +61,7 @@ impl Served {
     }
 }
 
-impl Drop for Served {
+impl Drop for RunningCoordinator {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
@@ -74,7 +74,7 @@ impl Drop for Served {
 fn side_of_tile(
     order: &WorkOrder,
     tile: Tile,
-    coordinator: &Wire,
+    coordinator: &KillableProxy,
     connect: impl FnOnce(Tile) -> Connected,
     is_stopped: &dyn Fn() -> bool,
 ) -> Result<Outcome, SessionError> {
@@ -98,94 +98,94 @@ fn side_of_tile(
 
 /// What is killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Killed {
+enum KillTarget {
     Worker,
     /// The coordinator, or the network before it.
     Coordinator,
-    /// What connects the workers.
+    /// The connection between the workers.
     Gateway,
 }
 
-/// Two workers on machines that have nothing but new work orders compute a tile. Something of a side is killed at a stage. Whether it was.
+/// Two workers on machines with nothing but new work orders compute a tile; with `fault`, a process is killed. Returns whether it was.
 fn work(
-    world: &World,
+    setup: &Setup,
     coordinators: [&str; 2],
     tile: Tile,
-    fault: Option<(Killed, usize, Stage)>,
+    fault: Option<(KillTarget, usize, KillPoint)>,
 ) -> ([Result<Outcome, SessionError>; 2], bool) {
-    let orders = [0, 1].map(|side| world.order(side, &tile.index().to_string()));
-    let (kill, none) = (Kill::default(), Kill::default());
+    let orders = [0, 1].map(|side| setup.order(side, &tile.index().to_string()));
+    let (kill, none) = (KillSwitch::default(), KillSwitch::default());
     let listener = Listener::bind("127.0.0.1:0").unwrap();
-    let is_cut = |by: &dyn Fn(Killed, usize) -> bool| {
+    let is_cut = |by: &dyn Fn(KillTarget, usize) -> bool| {
         let is_cut = fault.is_some_and(|(killed, side, _)| by(killed, side));
         if is_cut { kill.clone() } else { none.clone() }
     };
-    let between = Wire::new(
+    let between = KillableProxy::new(
         &listener.address().to_string(),
-        &is_cut(&|killed, _| killed != Killed::Coordinator),
+        &is_cut(&|killed, _| killed != KillTarget::Coordinator),
         None,
     );
-    let wires = [0, 1].map(|own| {
+    let proxies = [0, 1].map(|own| {
         let at = fault.filter(|(_, side, _)| *side == own);
-        Wire::new(
+        KillableProxy::new(
             coordinators[own],
-            &is_cut(&|killed, side| killed != Killed::Gateway && side == own),
+            &is_cut(&|killed, side| killed != KillTarget::Gateway && side == own),
             at.map(|(_, _, stage)| (stage, &kill)),
         )
     });
     let times = Timeouts::new(Duration::from_secs(5), WAIT);
     let [host, join] = &orders;
-    let (kill, between, wires) = (&kill, &between, &wires);
-    // A side that has ended will not come: there is no need to wait for it.
-    let ended = &[AtomicBool::new(false), AtomicBool::new(false)];
-    let is_killed = move || kill.is_done();
-    let ends = move |own: usize, connect: &mut dyn FnMut(&dyn Fn() -> bool) -> Connected| {
-        let is_alone = move || is_killed() || ended[1 - own].load(Ordering::SeqCst);
+    let (kill, between, proxies) = (&kill, &between, &proxies);
+    // There is no need to wait for a side that has ended.
+    let has_ended = &[AtomicBool::new(false), AtomicBool::new(false)];
+    let is_killed = move || kill.is_triggered();
+    let run_side = move |own: usize, connect: &mut dyn FnMut(&dyn Fn() -> bool) -> Connected| {
+        let is_alone = move || is_killed() || has_ended[1 - own].load(Ordering::SeqCst);
         let order = [host, join][own];
         let connect = |_| connect(&is_alone);
-        let result = side_of_tile(order, tile, &wires[own], connect, &is_killed);
-        ended[own].store(true, Ordering::SeqCst);
+        let result = side_of_tile(order, tile, &proxies[own], connect, &is_killed);
+        has_ended[own].store(true, Ordering::SeqCst);
         result
     };
-    let ended = std::thread::scope(|scope| {
+    let results = std::thread::scope(|scope| {
         let hosted = scope.spawn(move || {
             let mut listener = Some(listener);
-            ends(0, &mut |is_stopped| {
+            run_side(0, &mut |is_stopped| {
                 let listener = listener.take().unwrap();
                 host.accept(listener, tile, &times, is_stopped, &mut |_| ())
             })
         });
-        let joined = ends(1, &mut |is_stopped| {
+        let joined = run_side(1, &mut |is_stopped| {
             join.join(&between.address, tile, &times, is_stopped)
         });
         [hosted.join().unwrap(), joined]
     });
-    (ended, kill.is_done())
+    (results, kill.is_triggered())
 }
 
 /// All comparisons that each side has counted.
-fn all_counted(world: &World) -> [u64; 2] {
+fn all_counted(setup: &Setup) -> [u64; 2] {
     [0, 1].map(|side| {
-        let peer = world.identities[1 - side].fingerprint();
-        let ledger = LedgerFile::of(Some(&world.state_dir(side).ledgers()), peer);
+        let peer = setup.identities[1 - side].fingerprint();
+        let ledger = LedgerFile::of(Some(&setup.state_dir(side).ledgers()), peer);
         ledger.read().unwrap().all_comparisons()
     })
 }
 
 /// What a coordinator has of a tile.
-fn journal(world: &World, side: usize, tile: Tile) -> Journal {
-    let plan = world.plan(side);
+fn journal(setup: &Setup, side: usize, tile: Tile) -> Journal {
+    let plan = setup.plan(side);
     let pairs = plan.pairs_of(tile, None).unwrap();
     let agreed = pairs.agreed(&plan);
     let opened = pairs.opened(&plan, &agreed);
     let (id, reveal) = (opened.journal_id(), plan.spec.reveal);
-    let folder = world.state_dir(side).journals();
+    let folder = setup.state_dir(side).journals();
     let deadline = Instant::now() + Duration::from_secs(9);
     loop {
         let pairs = pairs.pairs.len();
         match Journal::read_only(&folder, id, pairs, reveal) {
             Ok(journal) => return journal,
-            // The coordinator has not noticed yet that its worker has gone.
+            // The coordinator has not yet noticed that its worker is gone.
             Err(SessionError::File {
                 problem: FileProblem::Locked,
                 ..
@@ -211,9 +211,9 @@ struct Progress {
 
 impl Progress {
     /// From what the coordinator has stored.
-    fn of(world: &World, side: usize, tile: Tile) -> Self {
-        let journal = journal(world, side, tile);
-        let pairs = world.plan(side).pairs_of(tile, None).unwrap().pairs.len();
+    fn of(setup: &Setup, side: usize, tile: Tile) -> Self {
+        let journal = journal(setup, side, tile);
+        let pairs = setup.plan(side).pairs_of(tile, None).unwrap().pairs.len();
         let any = |has: &dyn Fn(usize) -> bool| (0..pairs).any(has);
         Self {
             started: any(&|pair| journal.starts(pair) > 0),
@@ -225,7 +225,7 @@ impl Progress {
     }
 }
 
-/// Something was killed before and after every step.
+/// Checks that a kill happened before and after every step.
 fn assert_all_stages(seen: &BTreeSet<Progress>) {
     let stages: [&dyn Fn(&Progress) -> bool; 6] = [
         &|it| !it.started,
@@ -252,32 +252,32 @@ fn expected() -> Vec<String> {
     scores(&compare_locally(spec(Engine::Plain), &a, &b, &()).unwrap())
 }
 
-/// What undisturbed workers count in all tiles.
-fn undisturbed(engine: Engine) -> [u64; 2] {
-    let world = World::new(engine);
-    let coordinators = [0, 1].map(|side| Served::new(&world, side));
+/// What workers count in all tiles if nothing is killed.
+fn counts_without_kills(engine: Engine) -> [u64; 2] {
+    let setup = Setup::new(engine);
+    let coordinators = [0, 1].map(|side| RunningCoordinator::new(&setup, side));
     let addresses = coordinators.each_ref().map(|it| it.address.as_str());
     let mut parts = [Vec::new(), Vec::new()];
     for index in [2, 1, 3, 2] {
-        let (ended, _) = work(&world, addresses, tile(index), None);
-        for (parts, ended) in parts.iter_mut().zip(ended) {
-            parts.push(ended.unwrap());
+        let (result, _) = work(&setup, addresses, tile(index), None);
+        for (parts, result) in parts.iter_mut().zip(result) {
+            parts.push(result.unwrap());
         }
     }
     let [host, join] = parts.map(|parts| merge(parts).unwrap());
     assert_eq!(scores(&host), expected());
     assert_eq!(host.results, join.results);
-    assert_eq!(world.counted(), [3, 3]);
-    all_counted(&world)
+    assert_eq!(setup.counted(), [3, 3]);
+    all_counted(&setup)
 }
 
 /// Kills something at every message of a side to its coordinator, before it arrives and after it was stored, and lets other workers
 /// finish. Every pair is counted once, the results are right, and no half that was sent changes.
-fn kill_at_every_stage(engine: Engine, killed: Killed, side: usize) -> BTreeSet<Progress> {
-    let counted = undisturbed(engine);
+fn kill_at_every_stage(engine: Engine, killed: KillTarget, side: usize) -> BTreeSet<Progress> {
+    let counted = counts_without_kills(engine);
     let mut seen = BTreeSet::new();
     let of = |has_tile, request| {
-        [false, true].map(|delivered| Stage {
+        [false, true].map(|delivered| KillPoint {
             has_tile,
             request,
             delivered,
@@ -286,8 +286,8 @@ fn kill_at_every_stage(engine: Engine, killed: Killed, side: usize) -> BTreeSet<
     let opening = (1..=3).flat_map(|request| of(false, request));
     let mut stages = opening.chain((1..).flat_map(|request| of(true, request)));
     loop {
-        let world = World::new(engine);
-        let mut coordinators = [0, 1].map(|side| Served::new(&world, side));
+        let setup = Setup::new(engine);
+        let mut coordinators = [0, 1].map(|side| RunningCoordinator::new(&setup, side));
         let (mut parts, mut any) = ([Vec::new(), Vec::new()], false);
         for index in 1..=TILES {
             let stage = stages.next().unwrap();
@@ -295,29 +295,29 @@ fn kill_at_every_stage(engine: Engine, killed: Killed, side: usize) -> BTreeSet<
             let case = format!("{engine:?}, {killed:?} of side {side}, {stage:?}");
             let addresses = coordinators.each_ref().map(|it| it.address.as_str());
             let fault = Some((killed, side, stage));
-            let (ended, was_killed) = work(&world, addresses, tile(index), fault);
+            let (result, was_killed) = work(&setup, addresses, tile(index), fault);
             any |= was_killed;
             if was_killed {
-                if killed == Killed::Coordinator {
-                    coordinators[side] = Served::new(&world, side);
+                if killed == KillTarget::Coordinator {
+                    coordinators[side] = RunningCoordinator::new(&setup, side);
                 }
-                seen.insert(Progress::of(&world, side, tile(index)));
+                seen.insert(Progress::of(&setup, side, tile(index)));
             } else {
-                assert!(ended.iter().all(Result::is_ok), "{case}: {ended:?}");
+                assert!(result.iter().all(Result::is_ok), "{case}: {result:?}");
             }
-            let halves = sent_halves(&world, tile(index));
+            let halves = sent_halves(&setup, tile(index));
             let addresses = coordinators.each_ref().map(|it| it.address.as_str());
-            let (ended, _) = work(&world, addresses, tile(index), None);
-            for (parts, ended) in parts.iter_mut().zip(ended) {
-                parts.push(ended.unwrap_or_else(|error| panic!("{case}: {error}")));
+            let (result, _) = work(&setup, addresses, tile(index), None);
+            for (parts, result) in parts.iter_mut().zip(result) {
+                parts.push(result.unwrap_or_else(|error| panic!("{case}: {error}")));
             }
-            let after = sent_halves(&world, tile(index));
+            let after = sent_halves(&setup, tile(index));
             assert!(halves.is_subset(&after), "{case}");
         }
         let [host, join] = parts.map(|parts| merge(parts).unwrap());
         assert_eq!(scores(&host), expected(), "{killed:?}");
         assert_eq!(host.results, join.results);
-        assert_eq!(all_counted(&world), counted, "{killed:?}");
+        assert_eq!(all_counted(&setup), counted, "{killed:?}");
         if !any {
             return seen;
         }
@@ -325,10 +325,10 @@ fn kill_at_every_stage(engine: Engine, killed: Killed, side: usize) -> BTreeSet<
 }
 
 /// The halves that may be known to the other side: side, pair and half.
-fn sent_halves(world: &World, tile: Tile) -> BTreeSet<(usize, usize, u64)> {
+fn sent_halves(setup: &Setup, tile: Tile) -> BTreeSet<(usize, usize, u64)> {
     let of_side = |side: usize| {
-        let journal = journal(world, side, tile);
-        let pairs = world.plan(side).pairs_of(tile, None).unwrap().pairs.len();
+        let journal = journal(setup, side, tile);
+        let pairs = setup.plan(side).pairs_of(tile, None).unwrap().pairs.len();
         let sent = (0..pairs).filter(|&pair| journal.is_sent(pair));
         let halves = sent.filter_map(|pair| Some((side, pair, journal.half(pair)?.half)));
         halves.collect::<Vec<_>>()
@@ -338,48 +338,48 @@ fn sent_halves(world: &World, tile: Tile) -> BTreeSet<(usize, usize, u64)> {
 
 #[test]
 fn a_killed_worker_of_the_host_loses_nothing_and_counts_nothing_twice() {
-    assert_all_stages(&kill_at_every_stage(Engine::Garbled, Killed::Worker, 0));
+    assert_all_stages(&kill_at_every_stage(Engine::Garbled, KillTarget::Worker, 0));
 }
 
 #[test]
 fn a_killed_worker_of_the_joining_side_loses_nothing_and_counts_nothing_twice() {
-    assert_all_stages(&kill_at_every_stage(Engine::Garbled, Killed::Worker, 1));
+    assert_all_stages(&kill_at_every_stage(Engine::Garbled, KillTarget::Worker, 1));
 }
 
 #[test]
 fn a_killed_coordinator_of_the_host_loses_nothing_and_counts_nothing_twice() {
-    let seen = kill_at_every_stage(Engine::Shares, Killed::Coordinator, 0);
+    let seen = kill_at_every_stage(Engine::Shares, KillTarget::Coordinator, 0);
     assert_all_stages(&seen);
 }
 
 #[test]
 fn a_killed_coordinator_of_the_joining_side_loses_nothing_and_counts_nothing_twice() {
-    let seen = kill_at_every_stage(Engine::Garbled, Killed::Coordinator, 1);
+    let seen = kill_at_every_stage(Engine::Garbled, KillTarget::Coordinator, 1);
     assert_all_stages(&seen);
 }
 
 #[test]
 fn a_killed_gateway_loses_nothing_and_counts_nothing_twice() {
-    let seen = kill_at_every_stage(Engine::Garbled, Killed::Gateway, 0);
+    let seen = kill_at_every_stage(Engine::Garbled, KillTarget::Gateway, 0);
     assert!(seen.len() > 3, "{seen:?}");
 }
 
 /// The coordinator is killed between the journal and the ledger.
 #[test]
-fn what_was_sent_and_not_counted_is_counted_once() {
-    let world = World::new(Engine::Garbled);
-    let (plan, state_dir) = (world.plan(0), world.state_dir(0));
-    let counts = || all_counted(&world)[0];
+fn sent_but_uncounted_halves_are_counted_once() {
+    let setup = Setup::new(Engine::Garbled);
+    let (plan, state_dir) = (setup.plan(0), setup.state_dir(0));
+    let counts = || all_counted(&setup)[0];
     let open = || {
         let pairs = plan.pairs_of(tile(1), None).unwrap();
-        let peer = world.identities[1].fingerprint();
+        let peer = setup.identities[1].fingerprint();
         let ledger = LedgerFile::of(Some(&state_dir.ledgers()), peer);
-        TileKeeper::open(&plan, pairs, &state_dir, &ledger)
+        TileStore::open(&plan, pairs, &state_dir, &ledger)
     };
-    let mut keeper = open().unwrap();
-    keeper.journal_mut().start_pairs(&[0, 1]).unwrap();
-    keeper.journal_mut().mark_sent(&[0, 1]).unwrap();
-    drop(keeper);
+    let mut store = open().unwrap();
+    store.journal_mut().start_pairs(&[0, 1]).unwrap();
+    store.journal_mut().mark_sent(&[0, 1]).unwrap();
+    drop(store);
     let before = state_dir.peers().unwrap().entries;
     assert!(before.iter().all(|peer| peer.comparisons == 0));
     for _ in 0..2 {
@@ -388,32 +388,32 @@ fn what_was_sent_and_not_counted_is_counted_once() {
     }
 }
 
-/// A limit that is used up meanwhile does not keep what was revealed from being counted.
+/// What was revealed is counted even if the limit was used up in the meantime.
 #[test]
-fn what_was_sent_is_counted_also_if_nothing_more_is_allowed() {
-    let world = World::new(Engine::Garbled);
-    let (plan, state_dir) = (world.plan(0), world.state_dir(0));
+fn sent_halves_are_counted_even_beyond_the_limit() {
+    let setup = Setup::new(Engine::Garbled);
+    let (plan, state_dir) = (setup.plan(0), setup.state_dir(0));
     let open = || {
         let pairs = plan.pairs_of(tile(1), None).unwrap();
-        let peer = world.identities[1].fingerprint();
+        let peer = setup.identities[1].fingerprint();
         let ledger = LedgerFile::of(Some(&state_dir.ledgers()), peer);
-        TileKeeper::open(&plan, pairs, &state_dir, &ledger)
+        TileStore::open(&plan, pairs, &state_dir, &ledger)
     };
-    let mut keeper = open().unwrap();
-    keeper.journal_mut().start_pairs(&[0, 1]).unwrap();
-    keeper.journal_mut().mark_sent(&[0, 1]).unwrap();
-    drop(keeper);
+    let mut store = open().unwrap();
+    store.journal_mut().start_pairs(&[0, 1]).unwrap();
+    store.journal_mut().mark_sent(&[0, 1]).unwrap();
+    drop(store);
     // The whole plan in one session uses up the limit.
     let whole = ["p", "q"].map(|side| Proposal {
         tiles: None,
         ..proposal(side, Engine::Garbled)
     });
-    assert!(world.session(whole).iter().all(Result::is_ok));
-    let before = all_counted(&world)[0];
+    assert!(setup.session(whole).iter().all(Result::is_ok));
+    let before = all_counted(&setup)[0];
     let error = open().unwrap_err();
     assert!(
         matches!(error, SessionError::Limit(Limit::Comparisons(_))),
         "{error}"
     );
-    assert_eq!(all_counted(&world)[0], before + 2);
+    assert_eq!(all_counted(&setup)[0], before + 2);
 }

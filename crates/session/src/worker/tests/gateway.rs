@@ -3,13 +3,13 @@
 use super::*;
 
 /// A gateway that runs until it is dropped.
-struct Served {
+struct RunningGateway {
     address: String,
     stop: std::sync::Arc<std::sync::atomic::AtomicBool>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
-impl Served {
+impl RunningGateway {
     fn new(plan: &AgreedPlan) -> Self {
         let options = crate::RelayOptions::default();
         let mut gateway = crate::Relay::gateway("127.0.0.1:0", plan, &options).unwrap();
@@ -25,7 +25,7 @@ impl Served {
     }
 }
 
-impl Drop for Served {
+impl Drop for RunningGateway {
     fn drop(&mut self) {
         self.stop.store(true, std::sync::atomic::Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
@@ -36,14 +36,14 @@ impl Drop for Served {
 
 #[test]
 fn workers_with_the_same_tile_meet_at_the_gateway() {
-    let world = World::new(Engine::Garbled);
-    let gateway = Served::new(&world.plan(0));
-    let orders = [world.order(0, "1-3"), world.order(1, "1-3")];
+    let setup = Setup::new(Engine::Garbled);
+    let gateway = RunningGateway::new(&setup.plan(0));
+    let orders = [setup.order(0, "1-3"), setup.order(1, "1-3")];
     let work = |side: usize, index: u32| {
         let order = &orders[side];
         let channel = order.meet(&gateway.address, tile(index), &timeouts(), &|| false)?;
         let session = Session::open_with_order(channel, order, timeouts())?;
-        let state_dir = world.state_dir(side);
+        let state_dir = setup.state_dir(side);
         let records = TileRecords::Shared(&state_dir);
         let agreed = session.agree_on_tile(order, tile(index), records, None)?;
         agreed.run(&())
@@ -61,14 +61,14 @@ fn workers_with_the_same_tile_meet_at_the_gateway() {
     });
     let [host, join] = parts.map(|parts| merge(parts).unwrap());
     assert_eq!(host.results, join.results);
-    assert_eq!((host.pairs, world.counted()), (18, [3, 3]));
+    assert_eq!((host.pairs, setup.counted()), (18, [3, 3]));
 }
 
 #[test]
-fn a_gateway_lets_in_nobody_without_a_key_for_the_tile() {
+fn a_gateway_admits_only_keys_for_the_tile() {
     use crate::error::{NetworkError, RelayProblem};
-    let world = World::new(Engine::Garbled);
-    let gateway = Served::new(&world.plan(0));
+    let setup = Setup::new(Engine::Garbled);
+    let gateway = RunningGateway::new(&setup.plan(0));
     let is_refused = |order: &WorkOrder, index| {
         let met = order.meet(&gateway.address, tile(index), &timeouts(), &|| false);
         let error = met.err().unwrap();
@@ -82,44 +82,44 @@ fn a_gateway_lets_in_nobody_without_a_key_for_the_tile() {
             })
         )
     };
-    assert!(is_refused(&world.order(1, "1-2"), 3));
-    let other = World::new(Engine::Garbled);
+    assert!(is_refused(&setup.order(1, "1-2"), 3));
+    let other = Setup::new(Engine::Garbled);
     assert!(is_refused(&other.order(1, "1-3"), 1));
-    let mut forged = world.order(1, "1-3");
-    forged.certificate = world.order(1, "1-3").certificate;
+    let mut forged = setup.order(1, "1-3");
+    forged.certificate = setup.order(1, "1-3").certificate;
     assert!(is_refused(&forged, 1));
-    let mut expired = world.order(1, "1-3");
+    let mut expired = setup.order(1, "1-3");
     let past = SystemTime::now() - Duration::from_secs(5);
     let agreement = expired.plan.agreement.clone();
     let tiles = "1-3".parse().unwrap();
-    let signer = &world.identities[1];
+    let signer = &setup.identities[1];
     expired.certificate =
         WorkerCertificate::sign(signer, &expired.key, &agreement, tiles, past).unwrap();
     assert!(is_refused(&expired, 1));
-    // A worker that is let in waits: nobody else has come.
-    assert!(!is_refused(&world.order(1, "1-3"), 1));
+    // An admitted worker waits, because no other worker is there.
+    assert!(!is_refused(&setup.order(1, "1-3"), 1));
 }
 
 /// One key waits once with each tile, and has a part of the places.
 #[test]
-fn one_key_does_not_take_all_places_of_a_gateway() {
+fn one_key_cannot_take_all_places_of_a_gateway() {
     use crate::relay::{Action, PONG, Rendezvous, RendezvousLimits, Reply};
     use crate::throttle::Origin;
-    let world = World::new(Engine::Garbled);
+    let setup = Setup::new(Engine::Garbled);
     let limits = RendezvousLimits {
         waiting: 4,
         connections: 4,
         allowed: None,
     };
-    let form = Box::new(WorkerGreetings::of(&world.plan(0)));
-    let mut places = Rendezvous::with_form(limits, form);
+    let form = Box::new(WorkerGreetings::of(&setup.plan(0)));
+    let mut places = Rendezvous::with_format(limits, form);
     let now = std::time::Instant::now();
     let mut number = 0;
-    let mut enter = |places: &mut Rendezvous, order: &WorkOrder, index| {
+    let mut connect = |places: &mut Rendezvous, order: &WorkOrder, index| {
         number += 1;
-        // From addresses of all kinds.
+        // From different addresses.
         let from = Origin::of(std::net::Ipv4Addr::new(192, 0, number, 1).into());
-        let id = places.arrive(from, now);
+        let id = places.add_client(from, now);
         let (key, certificate, plan) = (&order.key, &order.certificate, &order.plan);
         let greeting =
             crate::worker::gateway::greeting(key, certificate, plan, tile(index)).unwrap();
@@ -128,19 +128,19 @@ fn one_key_does_not_take_all_places_of_a_gateway() {
         id
     };
     let [stolen, other, hosts] = [
-        world.order(1, "1-3"),
-        world.order(1, "1-3"),
-        world.order(0, "1-3"),
+        setup.order(1, "1-3"),
+        setup.order(1, "1-3"),
+        setup.order(0, "1-3"),
     ];
-    let honest = enter(&mut places, &other, 3);
-    let first = enter(&mut places, &stolen, 1);
+    let honest = connect(&mut places, &other, 3);
+    let first = connect(&mut places, &stolen, 1);
     places.actions();
     // The newest of a tile stays, and of four places a key has two.
-    let second = enter(&mut places, &stolen, 1);
+    let second = connect(&mut places, &stolen, 1);
     assert!(places.actions().contains(&Action::Close(first)));
-    let third = enter(&mut places, &stolen, 2);
+    let third = connect(&mut places, &stolen, 2);
     assert!(!places.actions().contains(&Action::Close(second)));
-    enter(&mut places, &stolen, 3);
+    connect(&mut places, &stolen, 3);
     let actions = places.actions();
     assert!(actions.contains(&Action::Close(second)), "{actions:?}");
     assert!(!actions.contains(&Action::Close(third)), "{actions:?}");
@@ -148,8 +148,8 @@ fn one_key_does_not_take_all_places_of_a_gateway() {
     // Connections: the host's key has half of them, too.
     let mut connected = 0;
     for _ in 0..4 {
-        enter(&mut places, &stolen, 2);
-        let host = enter(&mut places, &hosts, 2);
+        connect(&mut places, &stolen, 2);
+        let host = connect(&mut places, &hosts, 2);
         let actions = places.actions();
         match actions.contains(&Action::Send(host, Reply::Full)) {
             true => break,
@@ -157,8 +157,8 @@ fn one_key_does_not_take_all_places_of_a_gateway() {
         }
     }
     assert_eq!(connected, 2);
-    let fresh = [world.order(0, "3"), world.order(1, "3")];
-    let host = enter(&mut places, &fresh[0], 3);
+    let fresh = [setup.order(0, "3"), setup.order(1, "3")];
+    let host = connect(&mut places, &fresh[0], 3);
     let actions = places.actions();
     assert!(
         actions.contains(&Action::Send(host, Reply::Start)),
@@ -167,10 +167,10 @@ fn one_key_does_not_take_all_places_of_a_gateway() {
 }
 
 #[test]
-fn a_greeting_is_accepted_once_and_nothing_else_is_one() {
-    use crate::relay::{BadGreeting, GreetingForm};
-    let world = World::new(Engine::Garbled);
-    let order = world.order(0, "1-3");
+fn a_greeting_is_accepted_once_and_anything_else_is_rejected() {
+    use crate::relay::{BadGreeting, GreetingFormat};
+    let setup = Setup::new(Engine::Garbled);
+    let order = setup.order(0, "1-3");
     let greeting =
         crate::worker::gateway::greeting(&order.key, &order.certificate, &order.plan, tile(2))
             .unwrap();

@@ -10,10 +10,10 @@ fn one_side_alone_publishes_nothing() {
         (["groups,published", "groups"], "reveal"),
         (["test:groups,30", "test:groups,30,published"], "reveal"),
     ] {
-        let mut world = world(Engine::Shares, questions[0], 3);
-        world.proposals[1].spec.reveal = questions[1].parse().unwrap();
-        for ended in world.run_through(i64::MAX).0 {
-            let Err(SessionError::Differs(differences)) = ended else {
+        let mut setup = setup(Engine::Shares, questions[0], 3);
+        setup.proposals[1].spec.reveal = questions[1].parse().unwrap();
+        for result in setup.run_through(i64::MAX).0 {
+            let Err(SessionError::Differs(differences)) = result else {
                 panic!("{questions:?}")
             };
             assert!(differences.iter().all(|it| it.field.starts_with(field)));
@@ -23,9 +23,9 @@ fn one_side_alone_publishes_nothing() {
 
 /// Published or not, no part of an answer is about few participants, alone or together with earlier answers.
 #[test]
-fn published_groups_do_not_get_around_minimum_and_differences() {
+fn published_groups_do_not_bypass_the_minimum_or_differencing_rules() {
     for published in ["groups,published", "test:groups,30,published"] {
-        let small = world(Engine::Shares, published, 4);
+        let small = setup(Engine::Shares, published, 4);
         let refused = error(&small);
         assert!(
             matches!(
@@ -39,22 +39,22 @@ fn published_groups_do_not_get_around_minimum_and_differences() {
         );
         assert_eq!([small.disclosed(0), small.disclosed(1)], [0, 0]);
         for (earlier, change) in [
-            ("mean:overall", one_fewer as fn(&mut Vec<Entry>)),
-            ("groups", one_fewer),
-            ("groups", one_regrouped),
-            ("groups,published", one_fewer),
-            ("groups,published", one_regrouped),
-            ("test:groups,30", one_regrouped),
-            ("nearest:5,rate", one_regrouped),
+            ("mean:overall", remove_one as fn(&mut Vec<Entry>)),
+            ("groups", remove_one),
+            ("groups", regroup_one),
+            ("groups,published", remove_one),
+            ("groups,published", regroup_one),
+            ("test:groups,30", regroup_one),
+            ("nearest:5,rate", regroup_one),
         ] {
-            let mut world = world(Engine::Shares, earlier, 2);
-            let _ = run(&world).map(Result::unwrap);
-            let counted = world.disclosed(0);
-            for proposal in &mut world.proposals {
+            let mut setup = setup(Engine::Shares, earlier, 2);
+            let _ = run(&setup).map(Result::unwrap);
+            let counted = setup.disclosed(0);
+            for proposal in &mut setup.proposals {
                 proposal.spec.reveal = published.parse().unwrap();
             }
-            change(&mut world.proposals[0].cohort.entries);
-            let refused = error(&world);
+            change(&mut setup.proposals[0].cohort.entries);
+            let refused = error(&setup);
             assert!(
                 matches!(
                     refused,
@@ -65,16 +65,16 @@ fn published_groups_do_not_get_around_minimum_and_differences() {
                 ),
                 "{earlier}, then {published}: {refused}"
             );
-            assert_eq!(world.disclosed(0), counted);
+            assert_eq!(setup.disclosed(0), counted);
         }
     }
 }
 
-fn one_fewer(entries: &mut Vec<Entry>) {
+fn remove_one(entries: &mut Vec<Entry>) {
     entries.pop();
 }
 
-fn one_regrouped(entries: &mut Vec<Entry>) {
+fn regroup_one(entries: &mut Vec<Entry>) {
     let mut first = entries.remove(0);
     first.group = Some("patient".into());
     entries.insert(0, first);

@@ -1,17 +1,17 @@
-//! The other side sees the sizes of groups before it sees an answer, also if there is none in the end.
+//! The other side sees the sizes of groups before it sees an answer, even if it gets none.
 
 use super::*;
 use veilpath_metrics::Entry;
 use veilpath_protocol::Estimate;
 
 /// Twelve participants on each side, six in each group.
-fn larger(question: &str) -> World {
-    larger_by(Engine::Shares, question)
+fn larger(question: &str) -> Setup {
+    larger_with(Engine::Shares, question)
 }
 
-fn larger_by(engine: Engine, question: &str) -> World {
-    let mut world = world(engine, question, 3);
-    for proposal in &mut world.proposals {
+fn larger_with(engine: Engine, question: &str) -> Setup {
+    let mut setup = setup(engine, question, 3);
+    for proposal in &mut setup.proposals {
         for (place, entry) in proposal.cohort.entries.clone().into_iter().enumerate() {
             let participant = format!("Q{place}");
             proposal.cohort.entries.push(Entry {
@@ -20,17 +20,17 @@ fn larger_by(engine: Engine, question: &str) -> World {
             });
         }
     }
-    world
+    setup
 }
 
 /// Whether a cohort of the host with one participant fewer is refused, because the difference would be about this participant.
-fn refuses_one_fewer(world: &mut World) -> bool {
-    let removed = world.proposals[0].cohort.entries.pop().unwrap();
-    let ended = world.run_through(i64::MAX).0;
-    world.proposals[0].cohort.entries.push(removed);
-    ended.iter().any(|ended| {
+fn is_refused_with_one_fewer(setup: &mut Setup) -> bool {
+    let removed = setup.proposals[0].cohort.entries.pop().unwrap();
+    let results = setup.run_through(i64::MAX).0;
+    setup.proposals[0].cohort.entries.push(removed);
+    results.iter().any(|result| {
         matches!(
-            ended,
+            result,
             Err(SessionError::Limit(Limit::Disclosure(
                 DisclosureRefusal::Differencing {
                     participants: 1,
@@ -43,20 +43,20 @@ fn refuses_one_fewer(world: &mut World) -> bool {
 
 /// With ids, two lists of sizes that differ by one participant tell this participant's group, also if the other side learns no answer.
 #[test]
-fn sizes_of_groups_are_not_told_for_one_participant_fewer() {
-    let mut world = larger("groups");
-    for proposal in &mut world.proposals {
+fn group_sizes_are_refused_for_one_participant_fewer() {
+    let mut setup = larger("groups");
+    for proposal in &mut setup.proposals {
         proposal.spec.reveal_to = RevealTo::Host;
     }
-    let _ = world.run_through(i64::MAX).0.map(Result::unwrap);
+    let _ = setup.run_through(i64::MAX).0.map(Result::unwrap);
     // Nothing was charged: the joining side has learned no answer.
-    assert_eq!(world.disclosed(0), 0);
-    assert!(refuses_one_fewer(&mut world));
+    assert_eq!(setup.disclosed(0), 0);
+    assert!(is_refused_with_one_fewer(&mut setup));
 }
 
 /// An estimate tells the sizes of groups, and no answer. So it is free, and remembered.
 #[test]
-fn sizes_that_an_estimate_has_told_are_remembered() {
+fn group_sizes_revealed_by_an_estimate_are_remembered() {
     for question in [
         "groups",
         "groups,published",
@@ -64,49 +64,49 @@ fn sizes_that_an_estimate_has_told_are_remembered() {
         "nearest:5,rate",
     ] {
         for asking in 0..2 {
-            let mut world = larger(question);
-            world.proposals[asking].estimate_only = true;
-            for ended in world.run_through(i64::MAX).0 {
+            let mut setup = larger(question);
+            setup.proposals[asking].estimate_only = true;
+            for result in setup.run_through(i64::MAX).0 {
                 assert!(
-                    matches!(ended, Err(SessionError::EstimateOnly)),
+                    matches!(result, Err(SessionError::EstimateOnly)),
                     "{question}"
                 );
             }
-            assert_eq!([world.disclosed(0), world.disclosed(1)], [0, 0]);
-            world.proposals[asking].estimate_only = false;
-            assert!(refuses_one_fewer(&mut world), "{question}");
+            assert_eq!([setup.disclosed(0), setup.disclosed(1)], [0, 0]);
+            setup.proposals[asking].estimate_only = false;
+            assert!(is_refused_with_one_fewer(&mut setup), "{question}");
             // The plan that was estimated is still allowed.
-            let _ = run(&world).map(Result::unwrap);
+            let _ = run(&setup).map(Result::unwrap);
         }
     }
     // An answer that needs no groups tells nothing beforehand.
-    let mut world = larger("mean:overall");
-    world.proposals[0].estimate_only = true;
-    let _ = world.run_through(i64::MAX).0.map(Result::unwrap_err);
-    world.proposals[0].estimate_only = false;
-    assert!(!refuses_one_fewer(&mut world));
+    let mut setup = larger("mean:overall");
+    setup.proposals[0].estimate_only = true;
+    let _ = setup.run_through(i64::MAX).0.map(Result::unwrap_err);
+    setup.proposals[0].estimate_only = false;
+    assert!(!is_refused_with_one_fewer(&mut setup));
 }
 
 /// Wherever the connection breaks: sizes are remembered from the moment at which they may have been sent, and the answer that was planned
 /// is still computed, and counted once.
 #[test]
-fn sizes_of_a_session_that_breaks_off_are_remembered() {
+fn group_sizes_of_an_interrupted_session_are_remembered() {
     for question in ["groups", "test:groups,30,published"] {
-        let (ended, total) = larger(question).run_through(i64::MAX);
-        let _ = ended.map(Result::unwrap);
+        let (results, total) = larger(question).run_through(i64::MAX);
+        let _ = results.map(Result::unwrap);
         let mut refused = Vec::new();
         for part in 1..10 {
-            let mut world = larger(question);
-            let (ended, _) = world.run_through(total * part / 20);
-            assert!(ended.iter().all(Result::is_err), "{question} {part}");
-            let nothing = [world.disclosed(0), world.disclosed(1)] == [0, 0];
+            let mut setup = larger(question);
+            let (results, _) = setup.run_through(total * part / 20);
+            assert!(results.iter().all(Result::is_err), "{question} {part}");
+            let nothing = [setup.disclosed(0), setup.disclosed(1)] == [0, 0];
             assert!(nothing, "{question} {part}");
-            refused.push(refuses_one_fewer(&mut world));
+            refused.push(is_refused_with_one_fewer(&mut setup));
             if refused.last() == Some(&true) {
-                let [host, join] = run(&world).map(Result::unwrap);
+                let [host, join] = run(&setup).map(Result::unwrap);
                 assert_eq!(host, join);
                 let cost = if question == "groups" { 2 } else { 1 };
-                assert_eq!(world.disclosed(0), cost, "{question} {part}");
+                assert_eq!(setup.disclosed(0), cost, "{question} {part}");
             }
         }
         assert!(refused.is_sorted(), "{question}: {refused:?}");
@@ -115,8 +115,8 @@ fn sizes_of_a_session_that_breaks_off_are_remembered() {
 }
 
 /// What both sides estimate for a plan.
-fn estimate(world: &World) -> Estimate {
-    let [host, join] = world.summaries().map(Result::unwrap);
+fn estimate(setup: &Setup) -> Estimate {
+    let [host, join] = setup.summaries().map(Result::unwrap);
     assert_eq!(host.estimate.rounds, join.estimate.rounds);
     assert_eq!(host.estimate.bytes_to_host, join.estimate.bytes_to_host);
     let minimum = host.groups.map(|groups| groups.minimum);
@@ -128,10 +128,10 @@ fn estimate(world: &World) -> Estimate {
 #[test]
 fn estimates_include_the_statistics() {
     for question in QUESTIONS {
-        let world = larger(question);
-        let told = estimate(&world);
-        let [ended, _] = world.run_through(i64::MAX).0;
-        let made = ended.unwrap().outcome.cost;
+        let setup = larger(question);
+        let told = estimate(&setup);
+        let [result, _] = setup.run_through(i64::MAX).0;
+        let made = result.unwrap().outcome.cost;
         for (told, made) in [
             (told.bytes_to_host, made.bytes_received),
             (told.rounds, made.rounds),
@@ -147,24 +147,24 @@ fn estimates_include_the_statistics() {
 /// By garbled circuits, whose estimate in bytes does not depend on the connection: more than for scores, and more for more groups.
 #[test]
 fn estimates_depend_on_the_question_and_the_number_of_groups() {
-    let mut scores = larger_by(Engine::Garbled, "mean");
+    let mut scores = larger_with(Engine::Garbled, "mean");
     for proposal in &mut scores.proposals {
         proposal.spec.reveal = Reveal::Score;
     }
     let scores = estimate(&scores);
     for question in QUESTIONS {
-        let told = estimate(&larger_by(Engine::Garbled, question));
+        let told = estimate(&larger_with(Engine::Garbled, question));
         assert!(told.bytes_to_join > scores.bytes_to_join, "{question}");
         assert!(told.rounds > scores.rounds, "{question}");
     }
     let with_groups = |count: usize| {
-        let mut world = larger_by(Engine::Garbled, "groups");
-        for proposal in &mut world.proposals {
+        let mut setup = larger_with(Engine::Garbled, "groups");
+        for proposal in &mut setup.proposals {
             for (place, entry) in proposal.cohort.entries.iter_mut().enumerate() {
                 entry.group = Some(format!("g{}", place % count));
             }
         }
-        estimate(&world).bytes_to_join
+        estimate(&setup).bytes_to_join
     };
     assert!(with_groups(4) > with_groups(2));
 }

@@ -4,7 +4,7 @@ use super::*;
 use veilpath_protocol::PaillierOptions;
 
 /// What a side asks for: an engine, or `None` to leave the choice open.
-fn asking_for(engines: [Option<Engine>; 2]) -> [Proposal; 2] {
+fn with_engines(engines: [Option<Engine>; 2]) -> [Proposal; 2] {
     let mut proposals = proposals(|_| ());
     for (proposal, engine) in proposals.iter_mut().zip(engines) {
         proposal.auto_engine = engine.is_none();
@@ -15,19 +15,19 @@ fn asking_for(engines: [Option<Engine>; 2]) -> [Proposal; 2] {
 
 #[test]
 fn auto_gives_the_scores_of_plain_and_results_name_the_engine() {
-    let world = World::new();
-    let plain = world.run(proposals(|_| ())).map(Result::unwrap);
-    let ended = world.run(asking_for([None; 2])).map(Result::unwrap);
-    for (ended, plain) in ended.iter().zip(&plain) {
-        assert_eq!(rows(ended), rows(plain));
-        assert!(Engine::PROVEN.contains(&ended.outcome.spec.engine));
+    let setup = Setup::new();
+    let plain = setup.run(proposals(|_| ())).map(Result::unwrap);
+    let results = setup.run(with_engines([None; 2])).map(Result::unwrap);
+    for (results, plain) in results.iter().zip(&plain) {
+        assert_eq!(rows(results), rows(plain));
+        assert!(Engine::PROVEN.contains(&results.outcome.spec.engine));
     }
-    assert_eq!(ended[0].outcome.spec, ended[1].outcome.spec);
+    assert_eq!(results[0].outcome.spec, results[1].outcome.spec);
     // The same agreement again: nothing is computed, and nothing counted.
-    let again = world.run(asking_for([None; 2])).map(Result::unwrap);
-    assert_eq!(again[0].outcome.spec, ended[0].outcome.spec);
+    let again = setup.run(with_engines([None; 2])).map(Result::unwrap);
+    assert_eq!(again[0].outcome.spec, results[0].outcome.spec);
     assert_eq!(again[0].outcome.cost.pairs_from_journal, 3);
-    assert_eq!(again[0].max_agreements, ended[0].max_agreements);
+    assert_eq!(again[0].max_agreements, results[0].max_agreements);
 }
 
 #[test]
@@ -38,10 +38,10 @@ fn a_side_that_names_a_proven_engine_decides() {
             [None, Some(engine)],
             [Some(engine); 2],
         ] {
-            let ended = World::new().run(asking_for(engines)).map(Result::unwrap);
-            for ended in ended {
-                assert_eq!(ended.outcome.spec.engine, engine);
-                assert_eq!(ended.outcome.results.len(), 3);
+            let result = Setup::new().run(with_engines(engines)).map(Result::unwrap);
+            for result in result {
+                assert_eq!(result.outcome.spec.engine, engine);
+                assert_eq!(result.outcome.results.len(), 3);
             }
         }
     }
@@ -54,7 +54,7 @@ fn auto_conflicts_with_paillier_and_plain() {
         Engine::Paillier(PaillierOptions::new(veilpath_protocol::KeySize::Bits512, true).unwrap()),
     ] {
         for engines in [[Some(engine), None], [None, Some(engine)]] {
-            for side in World::new().run(asking_for(engines)) {
+            for side in Setup::new().run(with_engines(engines)) {
                 let SessionError::Differs(differences) = side.unwrap_err() else {
                     panic!("not a difference");
                 };
@@ -72,22 +72,22 @@ fn auto_conflicts_with_paillier_and_plain() {
 /// Limits hold for an open choice, and a named engine is another agreement.
 #[test]
 fn an_open_choice_counts_like_any_other_plan() {
-    let world = World::new();
+    let setup = Setup::new();
     let limited = |engines, limit| {
-        let mut proposals = asking_for(engines);
+        let mut proposals = with_engines(engines);
         for proposal in &mut proposals {
             proposal.limit_per_scanpath = ScanpathLimit::Count(limit);
         }
         proposals
     };
-    for ended in world.run(limited([None; 2], 0)) {
-        assert_eq!(ended.unwrap_err().fault(), Fault::PeerDiffers);
+    for result in setup.run(limited([None; 2], 0)) {
+        assert_eq!(result.unwrap_err().fault(), Fault::PeerDiffers);
     }
     for _ in 0..2 {
-        let ended = world.run(limited([None; 2], 1));
-        assert!(ended.iter().all(Result::is_ok));
+        let results = setup.run(limited([None; 2], 1));
+        assert!(results.iter().all(Result::is_ok));
     }
     let named = [Some(Engine::Garbled); 2];
-    assert!(world.run(limited(named, 1)).iter().all(Result::is_err));
-    assert!(world.run(limited(named, 2)).iter().all(Result::is_ok));
+    assert!(setup.run(limited(named, 1)).iter().all(Result::is_err));
+    assert!(setup.run(limited(named, 2)).iter().all(Result::is_ok));
 }

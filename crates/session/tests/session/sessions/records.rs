@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_limit_is_reported_to_both_and_remembered() {
-    let world = World::new();
+    let setup = Setup::new();
     let limited = |metric: Metric, limit| {
         let mut proposals = proposals(|proposal| proposal.spec.metric = metric.clone());
         proposals[0].limit_per_scanpath = limit;
@@ -17,14 +17,14 @@ fn a_limit_is_reported_to_both_and_remembered() {
         scale: None,
     };
     for _ in 0..2 {
-        for side in world.run(limited(Metric::Levenshtein, ScanpathLimit::Count(2))) {
+        for side in setup.run(limited(Metric::Levenshtein, ScanpathLimit::Count(2))) {
             side.unwrap();
         }
     }
-    for side in world.run(limited(other(1.0), ScanpathLimit::Count(2))) {
+    for side in setup.run(limited(other(1.0), ScanpathLimit::Count(2))) {
         side.unwrap();
     }
-    let [host, join] = world
+    let [host, join] = setup
         .run(limited(other(2.0), ScanpathLimit::Count(2)))
         .map(Result::unwrap_err);
     for error in [host, join] {
@@ -46,11 +46,11 @@ fn assert_limit_of_two(error: &SessionError) {
 
 #[test]
 fn every_threshold_counts_towards_the_limit() {
-    let world = World::new();
+    let setup = Setup::new();
     let limited = |threshold: &str| {
-        let mut proposals = proposals(asking(threshold));
+        let mut proposals = proposals(revealing(threshold));
         proposals[0].limit_per_scanpath = ScanpathLimit::Count(2);
-        world.run(proposals)
+        setup.run(proposals)
     };
     for reveal in ["threshold:1", "threshold:1", "threshold:2", "threshold:1.0"] {
         for side in limited(reveal) {
@@ -76,24 +76,24 @@ impl Observer for Panics {
 
 #[test]
 fn an_interrupted_session_resumes() {
-    resumes(&asking("score"));
+    resumes(&revealing("score"));
 }
 
 #[test]
 fn an_interrupted_session_keeps_its_bits() {
-    resumes(&asking("threshold:2"));
+    resumes(&revealing("threshold:2"));
 }
 
 fn resumes(change: &(dyn Fn(&mut Proposal) + Sync)) {
     let asked = || proposals(change);
-    let world = World::new();
+    let setup = Setup::new();
     let observer = Panics(std::sync::atomic::AtomicUsize::new(0));
     let interrupted = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        world.run_observed(asked(), &observer)
+        setup.run_observed(asked(), &observer)
     }));
     assert!(interrupted.is_err());
     // The joining side had all three scores, the host two: one is missing on one side.
-    let [host, join] = world.run(asked()).map(Result::unwrap);
+    let [host, join] = setup.run(asked()).map(Result::unwrap);
     assert_eq!(rows(&host), rows(&join));
     assert_eq!(
         host.outcome.cost.cells, 0,
@@ -101,32 +101,32 @@ fn resumes(change: &(dyn Fn(&mut Proposal) + Sync)) {
     );
     // The joining side sends its answer again.
     assert_eq!((host.restarted_pairs, host.max_starts), (0, 1));
-    let fresh = World::new().run(asked()).map(Result::unwrap);
+    let fresh = Setup::new().run(asked()).map(Result::unwrap);
     assert_eq!(rows(&host), rows(&fresh[0]));
     // Everything is known: nothing is compared again unless both sides ask for it.
-    let [again, _] = world.run(asked()).map(Result::unwrap);
+    let [again, _] = setup.run(asked()).map(Result::unwrap);
     assert_eq!(rows(&again), rows(&host));
     assert_eq!((again.max_starts, again.max_agreements), (1, 1));
     let mut fresh = asked();
     fresh[1].fresh = true;
-    for error in world.run(fresh.clone()).map(Result::unwrap_err) {
+    for error in setup.run(fresh.clone()).map(Result::unwrap_err) {
         assert!(error.to_string().contains(FRESH_FIELD), "{error}");
     }
     fresh[0].fresh = true;
     for agreements in [2, 3] {
-        let [again, _] = world.run(fresh.clone()).map(Result::unwrap);
+        let [again, _] = setup.run(fresh.clone()).map(Result::unwrap);
         assert_eq!(rows(&again), rows(&host));
         assert_eq!((again.max_starts, again.max_agreements), (1, agreements));
     }
 }
 
 #[test]
-fn a_changed_cohort_has_a_journal_of_its_own() {
-    let world = World::new();
-    let [host, _] = world.run(proposals(|_| ())).map(Result::unwrap);
+fn a_changed_cohort_gets_its_own_journal() {
+    let setup = Setup::new();
+    let [host, _] = setup.run(proposals(|_| ())).map(Result::unwrap);
     let mut changed = proposals(|_| ());
     changed[1].cohort.entries[1].scanpath = second().alphabet.parse("CCC").unwrap();
-    let [other, _] = world.run(changed).map(Result::unwrap);
+    let [other, _] = setup.run(changed).map(Result::unwrap);
     assert_ne!(rows(&host), rows(&other));
     let journals = |folder: &Path| {
         let files = std::fs::read_dir(folder.join("journals")).unwrap();
@@ -135,7 +135,7 @@ fn a_changed_cohort_has_a_journal_of_its_own() {
             .filter(|path| path.extension().is_some_and(|it| it == "journal"))
             .count()
     };
-    for folder in &world.folders {
+    for folder in &setup.folders {
         assert_eq!(journals(folder.path()), 2);
     }
 }

@@ -41,15 +41,15 @@ fn without_cost(outcome: &Outcome) -> Outcome {
 }
 
 /// The most comparisons of a scanpath that each side has counted.
-fn counted(world: &World) -> [u64; 2] {
+fn counted(setup: &Setup) -> [u64; 2] {
     [0, 1].map(|side| {
-        let peers = world.state_dir(side).peers().unwrap().entries;
+        let peers = setup.state_dir(side).peers().unwrap().entries;
         peers.iter().map(|peer| peer.comparisons).max().unwrap_or(0)
     })
 }
 
 #[test]
-fn merged_tiles_are_one_run_and_count_like_one_run() {
+fn merged_tiles_equal_one_run_and_count_as_one() {
     for engine in [Engine::Garbled, Engine::Shares, Engine::Plain] {
         for change in [
             (&|_: &mut Proposal| ()) as &dyn Fn(&mut Proposal),
@@ -59,12 +59,12 @@ fn merged_tiles_are_one_run_and_count_like_one_run() {
             if engine != Engine::Garbled && plans(engine, change)[0].spec.check().is_err() {
                 continue;
             }
-            let (world, tiled) = (World::new(), World::new());
-            let tiled = World {
-                identities: world.identities.clone(),
+            let (setup, tiled) = (Setup::new(), Setup::new());
+            let tiled = Setup {
+                identities: setup.identities.clone(),
                 ..tiled
             };
-            let whole = world.run(plans(engine, change)).map(Result::unwrap);
+            let whole = setup.run(plans(engine, change)).map(Result::unwrap);
             let mut parts = [Vec::new(), Vec::new()];
             // In any order, and one of them twice.
             for index in [3, 1, 4, 2, 1] {
@@ -72,9 +72,9 @@ fn merged_tiles_are_one_run_and_count_like_one_run() {
                     change(plan);
                     plan.tile = Some(tile(index));
                 });
-                let ended = tiled.run(plans).map(Result::unwrap);
-                for (parts, ended) in parts.iter_mut().zip(ended) {
-                    parts.push(ended.outcome);
+                let results = tiled.run(plans).map(Result::unwrap);
+                for (parts, results) in parts.iter_mut().zip(results) {
+                    parts.push(results.outcome);
                 }
             }
             for (whole, parts) in whole.iter().zip(parts) {
@@ -82,9 +82,9 @@ fn merged_tiles_are_one_run_and_count_like_one_run() {
                 assert_eq!(merged.pairs, 20);
                 assert_eq!(without_cost(&merged), without_cost(&whole.outcome));
             }
-            assert_eq!(counted(&world), counted(&tiled), "{}", engine.name());
-            let agreements = |world: &World| {
-                let record = SignedRecord::read(&world.state_dir(0).record(), None).unwrap();
+            assert_eq!(counted(&setup), counted(&tiled), "{}", engine.name());
+            let agreements = |setup: &Setup| {
+                let record = SignedRecord::read(&setup.state_dir(0).record(), None).unwrap();
                 let mut ids: Vec<String> = record
                     .lines
                     .iter()
@@ -102,7 +102,7 @@ fn merged_tiles_are_one_run_and_count_like_one_run() {
                 ids.dedup();
                 (lines, ids.len())
             };
-            assert_eq!(agreements(&world), (1, 1));
+            assert_eq!(agreements(&setup), (1, 1));
             // A tile that is run again is not entered again.
             assert_eq!(agreements(&tiled), (TILES as usize, 1));
         }
@@ -110,7 +110,7 @@ fn merged_tiles_are_one_run_and_count_like_one_run() {
 }
 
 #[test]
-fn limits_are_about_all_tiles_together() {
+fn limits_apply_to_all_tiles_together() {
     let limited = |limit, index| {
         plans(Engine::Garbled, move |plan| {
             plan.limit_per_scanpath = ScanpathLimit::Count(limit);
@@ -118,9 +118,9 @@ fn limits_are_about_all_tiles_together() {
         })
     };
     // The four scanpaths of one stimulus are compared with four, of which one is empty.
-    let world = World::new();
-    for ended in world.run(limited(2, 1)) {
-        let error = ended.unwrap_err();
+    let setup = Setup::new();
+    for result in setup.run(limited(2, 1)) {
+        let error = result.unwrap_err();
         assert!(
             matches!(
                 error,
@@ -129,21 +129,21 @@ fn limits_are_about_all_tiles_together() {
             "{error}"
         );
     }
-    assert_eq!(counted(&world), [0, 0]);
+    assert_eq!(counted(&setup), [0, 0]);
     for index in 1..=TILES {
-        let _ = world.run(limited(3, index)).map(Result::unwrap);
+        let _ = setup.run(limited(3, index)).map(Result::unwrap);
     }
-    assert_eq!(counted(&world), [3, 3]);
+    assert_eq!(counted(&setup), [3, 3]);
     // The plan is complete: its tiles are free.
-    let again = world.run(limited(3, 2)).map(Result::unwrap);
-    assert!(again.iter().all(|ended| ended.outcome.cost.cells == 0));
+    let again = setup.run(limited(3, 2)).map(Result::unwrap);
+    assert!(again.iter().all(|result| result.outcome.cost.cells == 0));
     // One more tile, or another plan, is not.
     let other = plans(Engine::Garbled, |plan| {
         plan.limit_per_scanpath = ScanpathLimit::Count(3);
         plan.tile = Some(Tile::new(1, TILES + 1).unwrap());
     });
-    assert!(world.run(other).iter().all(Result::is_err));
-    assert_eq!(counted(&world), [3, 3]);
+    assert!(setup.run(other).iter().all(Result::is_err));
+    assert_eq!(counted(&setup), [3, 3]);
 }
 
 #[test]
@@ -157,21 +157,21 @@ fn an_interrupted_tile_continues_and_counts_once() {
             self.0.clone()
         }
     }
-    let world = World::new();
+    let setup = Setup::new();
     let plan = |index| plans(Engine::Garbled, move |plan| plan.tile = Some(tile(index)));
     for index in 1..=TILES {
         let observer = Interrupt(CancelToken::default());
-        let _ = world.run_observed(plan(index), &observer);
+        let _ = setup.run_observed(plan(index), &observer);
     }
     let mut parts = Vec::new();
     for index in 1..=TILES {
-        let [host, _] = world.run(plan(index)).map(Result::unwrap);
+        let [host, _] = setup.run(plan(index)).map(Result::unwrap);
         parts.push(host.outcome);
     }
     let [a, b] = cohorts();
     let expected = compare_locally(proposal(a.clone()).spec, &a, &b, &()).unwrap();
     assert_eq!(merge(parts).unwrap().results, expected.results);
-    assert_eq!(counted(&world), [3, 3]);
+    assert_eq!(counted(&setup), [3, 3]);
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn both_sides_must_have_the_same_tile() {
         for (plan, tile) in plans.iter_mut().zip(tiles) {
             plan.tile = tile;
         }
-        let [host, _] = World::new().run(plans);
+        let [host, _] = Setup::new().run(plans);
         match host.unwrap_err() {
             SessionError::Differs(differences) => {
                 let fields = differences.into_iter();
@@ -214,7 +214,7 @@ fn plans_without_tiles_are_refused_before_anything_is_sent() {
             plan.tile = Some(tile(1));
             change(plan);
         });
-        let [host, _] = World::new().run(plans);
+        let [host, _] = Setup::new().run(plans);
         host.unwrap_err().to_string()
     };
     let group = refused(&|plan| plan.spec.reveal = "mean".parse().unwrap());

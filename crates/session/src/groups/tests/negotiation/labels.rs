@@ -6,8 +6,8 @@ fn committed_by(agreement: &[u8; 32], role: Role, part: &[u8; 32]) -> Option<Str
     Some(hex(&commitment(agreement, role, part, Some(&LABELS))))
 }
 
-fn misbehaviour(ended: Result<GroupAgreement, SessionError>) -> Misbehaviour {
-    match ended.err().unwrap() {
+fn misbehaviour(result: Result<GroupAgreement, SessionError>) -> Misbehaviour {
+    match result.err().unwrap() {
         SessionError::Misbehaved(misbehaviour) => misbehaviour,
         error => panic!("{error}"),
     }
@@ -53,8 +53,8 @@ fn labels_other_than_committed_are_misbehaviour() {
             .concat()
         {
             let groups = terms(SIZES, 3, committed_with(role, committed));
-            let ended = negotiate_labels(role, question, 6, [&groups, &coins], labels);
-            assert_eq!(misbehaviour(ended), expected, "{labels:?}");
+            let result = negotiate_labels(role, question, 6, [&groups, &coins], labels);
+            assert_eq!(misbehaviour(result), expected, "{labels:?}");
         }
     }
     // Published groups without a commitment.
@@ -68,7 +68,7 @@ fn labels_other_than_committed_are_misbehaviour() {
 
 /// The length is checked before memory is reserved, and a side that publishes nothing gets no further.
 #[test]
-fn huge_labels_and_none_are_misbehaviour() {
+fn oversized_and_missing_labels_are_misbehaviour() {
     let groups = |role| terms(SIZES, 3, committed_with(role, &LABELS));
     let mut huge = message(Tag::Labels, &[]);
     huge[1..5].copy_from_slice(&u32::MAX.to_le_bytes());
@@ -119,16 +119,16 @@ impl Channel for Echo {
 /// A joining side that sends back the host's commitment, and then its labels and coins, would have the host's labels without having known
 /// them when it committed to them.
 #[test]
-fn a_commitment_cannot_be_sent_back() {
+fn a_commitment_cannot_be_reflected() {
     for question in [
         "groups,published",
         "test:groups,30,published",
         "test:sites,30",
     ] {
         let reveal = question.parse().unwrap();
-        let ended = negotiate_over(&mut Echo(Vec::new()), Role::Host, reveal, 6);
+        let result = negotiate_over(&mut Echo(Vec::new()), Role::Host, reveal, 6);
         assert_eq!(
-            misbehaviour(ended),
+            misbehaviour(result),
             Misbehaviour::InvalidCoins,
             "{question}"
         );
@@ -143,8 +143,8 @@ fn a_commitment_of_another_agreement_is_misbehaviour() {
         for question in QUESTIONS {
             let commitment = committed_by(&[2; 32], role.other(), &PART);
             let groups = terms(SIZES, 3, commitment);
-            let ended = negotiate(role, question, 6, [&groups, &coins]);
-            assert_eq!(misbehaviour(ended), Misbehaviour::InvalidCoins);
+            let result = negotiate(role, question, 6, [&groups, &coins]);
+            assert_eq!(misbehaviour(result), Misbehaviour::InvalidCoins);
         }
     }
 }

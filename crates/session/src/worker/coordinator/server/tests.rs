@@ -1,21 +1,21 @@
 use super::*;
-use crate::worker::tests::{World, tile};
+use crate::worker::tests::{Setup, tile};
 use crate::worker::tile::LISTED;
 use veilpath_protocol::Engine;
 
-/// A connection that gets no tile makes the coordinator list no pairs: there may be millions.
+/// The coordinator lists pairs, of which there may be millions, only for a leased tile.
 #[test]
 fn pairs_are_listed_only_for_a_leased_tile() {
-    let world = World::new(Engine::Garbled);
+    let setup = Setup::new(Engine::Garbled);
     let options = CoordinatorOptions {
         workers: 4,
         memory: 1,
     };
-    let (plan, state_dir) = (world.plan(0), world.state_dir(0));
-    let identity = &world.identities[0];
+    let (plan, state_dir) = (setup.plan(0), setup.state_dir(0));
+    let identity = &setup.identities[0];
     let bound = Coordinator::bind("127.0.0.1:0", identity, plan, state_dir, options);
     let shared = Arc::clone(&bound.unwrap().shared);
-    let [key, other] = [0, 1].map(|side| world.order(side, "1-3").fingerprint());
+    let [key, other] = [0, 1].map(|side| setup.order(side, "1-3").fingerprint());
     let listed = || LISTED.with(std::cell::Cell::get);
     let before = listed();
     let first = shared.open(1, key).unwrap();

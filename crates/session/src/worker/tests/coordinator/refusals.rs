@@ -2,23 +2,23 @@
 
 use super::*;
 use crate::error::{CoordinatorProblem, InternalError, NetworkError};
-use crate::identity::unhex;
+use crate::identity::from_hex;
 use crate::journal::record::Record;
 
-/// How long a worker tries that is not let in.
+/// How long a refused worker retries.
 const WAIT: Duration = Duration::from_millis(800);
 
-/// A worker that asks the coordinator for what no worker asks for.
-pub(super) struct Modified {
+/// A worker with requests that no correct worker makes.
+pub(super) struct ModifiedWorker {
     tile: CoordinatedTile,
     id: [u8; 32],
 }
 
-impl Modified {
-    pub(super) fn new(world: &World, coordinator: &Served, index: u32) -> Self {
-        let order = world.order(0, "1-3");
+impl ModifiedWorker {
+    pub(super) fn new(setup: &Setup, coordinator: &RunningCoordinator, index: u32) -> Self {
+        let order = setup.order(0, "1-3");
         let asked = order.coordinate(&coordinator.address, tile(index), WAIT, &|| false);
-        let id = unhex(&world.plan(0).agreement).unwrap();
+        let id = from_hex(&setup.plan(0).agreement).unwrap();
         Self {
             tile: asked.unwrap(),
             id: crate::digests::journal_id(&id, Role::Host, Some(tile(index))),
@@ -36,15 +36,15 @@ impl Modified {
 
 #[test]
 fn a_modified_worker_cannot_have_a_sent_pair_computed_again() {
-    let world = World::new(Engine::Garbled);
-    let coordinators = [0, 1].map(|side| Served::new(&world, side));
+    let setup = Setup::new(Engine::Garbled);
+    let coordinators = [0, 1].map(|side| RunningCoordinator::new(&setup, side));
     let addresses = coordinators.each_ref().map(|it| it.address.as_str());
-    let (ended, _) = work(&world, addresses, tile(1), None);
-    assert!(ended.iter().all(Result::is_ok));
-    let state = || (all_counted(&world), sent_halves(&world, tile(1)));
+    let (results, _) = work(&setup, addresses, tile(1), None);
+    assert!(results.iter().all(Result::is_ok));
+    let state = || (all_counted(&setup), sent_halves(&setup, tile(1)));
     let before = state();
     let ask = |index, records: &[Record]| {
-        Modified::new(&world, &coordinators[0], index)
+        ModifiedWorker::new(&setup, &coordinators[0], index)
             .ask(records)
             .unwrap_err()
     };
@@ -57,7 +57,7 @@ fn a_modified_worker_cannot_have_a_sent_pair_computed_again() {
         );
     }
     let other = veilpath_protocol::Answer::Within(true);
-    let pairs = world.plan(0).pairs_of(tile(1), None).unwrap().pairs.len();
+    let pairs = setup.plan(0).pairs_of(tile(1), None).unwrap().pairs.len();
     for record in [
         Record::Answer(sent, other),
         Record::Half(0, 7, 7),
@@ -84,7 +84,7 @@ fn a_modified_worker_cannot_have_a_sent_pair_computed_again() {
         error,
         SessionError::Usage(UsageError::RecordRefused)
     ));
-    // A pair twice would count twice; no pair costs a disk's time for nothing.
+    // A repeated pair would count twice, and an empty list would cost a sync for nothing.
     for records in [
         [Record::Sent(0, 1); 2],
         [Record::Started(0, 1); 2],
@@ -103,14 +103,14 @@ fn a_modified_worker_cannot_have_a_sent_pair_computed_again() {
         SessionError::Usage(UsageError::RecordRefused)
     ));
     assert_eq!(state(), before);
-    let (ended, _) = work(&world, addresses, tile(1), None);
-    assert!(ended.iter().all(Result::is_ok));
+    let (results, _) = work(&setup, addresses, tile(1), None);
+    assert!(results.iter().all(Result::is_ok));
 }
 
 #[test]
 fn a_stolen_order_is_refused_by_the_coordinator() {
-    let world = World::new(Engine::Garbled);
-    let coordinator = Served::new(&world, 0);
+    let setup = Setup::new(Engine::Garbled);
+    let coordinator = RunningCoordinator::new(&setup, 0);
     let ask = |order: &WorkOrder, index| {
         let asked = order.coordinate(&coordinator.address, tile(index), WAIT, &|| false);
         asked.err()
@@ -118,7 +118,7 @@ fn a_stolen_order_is_refused_by_the_coordinator() {
     let is_refused =
         |error: Option<SessionError>, problem| problem_of(&error.unwrap()) == Some(problem);
     assert!(is_refused(
-        ask(&world.order(0, "1-2"), 3),
+        ask(&setup.order(0, "1-2"), 3),
         WorkerKeyProblem::OtherTile
     ));
     // These are rejected before anything is read from them.
@@ -137,48 +137,48 @@ fn a_stolen_order_is_refused_by_the_coordinator() {
     };
     let sign = |order: &WorkOrder, agreement: &str, expires| {
         let tiles = "1-3".parse().unwrap();
-        let identity = &world.identities[0];
+        let identity = &setup.identities[0];
         WorkerCertificate::sign(identity, &order.key, agreement, tiles, expires).unwrap()
     };
-    let agreement = world.plan(0).agreement.clone();
-    let mut expired = world.order(0, "1-3");
+    let agreement = setup.plan(0).agreement.clone();
+    let mut expired = setup.order(0, "1-3");
     let past = crate::date::now() - Duration::from_secs(5);
     expired.certificate = sign(&expired, &agreement, past);
     rejected(&expired, &WorkerKeyProblem::Expired.to_string());
-    let mut other = world.order(0, "1-3");
-    other.certificate = sign(&other, &"0".repeat(64), hour());
+    let mut other = setup.order(0, "1-3");
+    other.certificate = sign(&other, &"0".repeat(64), in_one_hour());
     rejected(&other, &WorkerKeyProblem::OtherAgreement.to_string());
     // The partner's worker, and one with the certificate of another.
-    let mut partner = world.order(1, "1-3");
-    partner.plan = world.plan(0);
+    let mut partner = setup.order(1, "1-3");
+    partner.plan = setup.plan(0);
     rejected(&partner, &WorkerKeyProblem::OtherInstitution.to_string());
-    let mut taken = world.order(0, "1-3");
-    taken.certificate = world.order(0, "1-3").certificate;
+    let mut taken = setup.order(0, "1-3");
+    taken.certificate = setup.order(0, "1-3").certificate;
     rejected(&taken, &WorkerKeyProblem::OtherKey.to_string());
     // A coordinator that is not the institution's.
-    let mut elsewhere = world.order(0, "1-3");
-    elsewhere.plan = world.plan(1);
+    let mut elsewhere = setup.order(0, "1-3");
+    elsewhere.plan = setup.plan(1);
     assert!(matches!(
         ask(&elsewhere, 1),
         Some(SessionError::WrongPeer { .. } | SessionError::KeyRejected)
     ));
-    assert!(!world.state_dir(0).journals().exists());
-    assert!(ask(&world.order(0, "1-3"), 1).is_none());
+    assert!(!setup.state_dir(0).journals().exists());
+    assert!(ask(&setup.order(0, "1-3"), 1).is_none());
 }
 
 /// A key that expires while its worker computes.
 #[test]
 fn an_expired_key_stores_nothing_more() {
-    let world = World::new(Engine::Garbled);
-    let coordinator = Served::new(&world, 0);
-    let mut order = world.order(0, "1");
+    let setup = Setup::new(Engine::Garbled);
+    let coordinator = RunningCoordinator::new(&setup, 0);
+    let mut order = setup.order(0, "1");
     let soon = crate::date::now() + Duration::from_secs(2);
-    let (identity, tiles) = (&world.identities[0], "1".parse().unwrap());
-    let agreement = world.plan(0).agreement.clone();
+    let (identity, tiles) = (&setup.identities[0], "1".parse().unwrap());
+    let agreement = setup.plan(0).agreement.clone();
     order.certificate =
         WorkerCertificate::sign(identity, &order.key, &agreement, tiles, soon).unwrap();
     let asked = order.coordinate(&coordinator.address, tile(1), WAIT, &|| false);
-    let id = unhex(&agreement).unwrap();
+    let id = from_hex(&agreement).unwrap();
     let id = crate::digests::journal_id(&id, Role::Host, Some(tile(1)));
     let mut link = asked.unwrap().into_link().unwrap();
     while crate::date::now() < soon {
@@ -195,14 +195,14 @@ fn an_expired_key_stores_nothing_more() {
         lost || problem_of(&error) == Some(WorkerKeyProblem::Expired),
         "{error}"
     );
-    assert_eq!(journal(&world, 0, tile(1)).starts(0), 0);
+    assert_eq!(journal(&setup, 0, tile(1)).starts(0), 0);
 }
 
 #[test]
 fn a_tile_belongs_to_one_connection_at_a_time() {
-    let world = World::new(Engine::Garbled);
-    let coordinator = Served::new(&world, 0);
-    let order = world.order(0, "1-3");
+    let setup = Setup::new(Engine::Garbled);
+    let coordinator = RunningCoordinator::new(&setup, 0);
+    let order = setup.order(0, "1-3");
     let ask = |index| order.coordinate(&coordinator.address, tile(index), WAIT, &|| false);
     let first = ask(1).unwrap();
     let error = ask(1).unwrap_err();
@@ -219,21 +219,21 @@ fn a_tile_belongs_to_one_connection_at_a_time() {
 }
 
 #[test]
-fn a_coordinator_has_bounds() {
-    let world = World::new(Engine::Garbled);
-    let (plan, state_dir) = (world.plan(0), world.state_dir(0));
+fn a_coordinator_bounds_memory_and_workers() {
+    let setup = Setup::new(Engine::Garbled);
+    let (plan, state_dir) = (setup.plan(0), setup.state_dir(0));
     let options = CoordinatorOptions {
         workers: 9,
         memory: 1,
     };
-    let identity = &world.identities[0];
+    let identity = &setup.identities[0];
     let mut coordinator =
         Coordinator::bind("127.0.0.1:0", identity, plan, state_dir, options).unwrap();
     let address = coordinator.address().to_string();
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| coordinator.run(&stop, &mut |_| ()));
-        let order = world.order(0, "1-3");
+        let order = setup.order(0, "1-3");
         let first = order.coordinate(&address, tile(1), WAIT, &|| false);
         let second = order.coordinate(&address, tile(2), WAIT, &|| false);
         stop.store(true, Ordering::Relaxed);
@@ -245,8 +245,8 @@ fn a_coordinator_has_bounds() {
             )))
         ));
     });
-    let other = world.plan(1);
-    let bound = Coordinator::bind("127.0.0.1:0", identity, other, world.state_dir(0), options);
+    let other = setup.plan(1);
+    let bound = Coordinator::bind("127.0.0.1:0", identity, other, setup.state_dir(0), options);
     assert_eq!(
         problem_of(&bound.unwrap_err()),
         Some(WorkerKeyProblem::OtherInstitution)

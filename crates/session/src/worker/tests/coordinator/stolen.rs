@@ -1,6 +1,6 @@
-//! What a thief with a work order can do, and what not.
+//! What a thief with a work order can and cannot do.
 
-use super::refusals::Modified;
+use super::refusals::ModifiedWorker;
 use super::*;
 use crate::connect::{connect_tcp, join_on};
 use crate::error::{BanReason, CoordinatorProblem, NetworkError};
@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 const SOON: Duration = Duration::from_millis(800);
 
 /// The bytes of all journals of the host.
-fn journal_bytes(world: &World) -> u64 {
-    let files = std::fs::read_dir(world.state_dir(0).journals()).unwrap();
+fn journal_bytes(setup: &Setup) -> u64 {
+    let files = std::fs::read_dir(setup.state_dir(0).journals()).unwrap();
     let files = files.map(|it| it.unwrap().path());
     let journals = files.filter(|path| path.extension().is_some_and(|it| it == "journal"));
     journals.map(|path| path.metadata().unwrap().len()).sum()
@@ -20,16 +20,16 @@ fn journal_bytes(world: &World) -> u64 {
 
 #[test]
 fn repeated_records_do_not_make_a_journal_grow() {
-    let world = World::new(Engine::Garbled);
-    let coordinator = Served::new(&world, 0);
-    let ask = |records: &[Record]| Modified::new(&world, &coordinator, 1).ask(records);
+    let setup = Setup::new(Engine::Garbled);
+    let coordinator = RunningCoordinator::new(&setup, 0);
+    let ask = |records: &[Record]| ModifiedWorker::new(&setup, &coordinator, 1).ask(records);
     let first = [
         Record::Started(0, 1),
         Record::Half(0, 7, 7),
         Record::Rejected(1),
     ];
     ask(&first).unwrap();
-    let before = journal_bytes(&world);
+    let before = journal_bytes(&setup);
     for _ in 0..3 {
         let mut again = Vec::new();
         for _ in 0..100 {
@@ -37,7 +37,7 @@ fn repeated_records_do_not_make_a_journal_grow() {
         }
         ask(&again).unwrap();
     }
-    assert_eq!(journal_bytes(&world), before);
+    assert_eq!(journal_bytes(&setup), before);
     // A half without a new start, and two for one start.
     for records in [
         &[Record::Half(0, 8, 8)][..],
@@ -46,7 +46,7 @@ fn repeated_records_do_not_make_a_journal_grow() {
     ] {
         assert!(ask(records).is_err(), "{records:?}");
     }
-    assert_eq!(journal_bytes(&world), before);
+    assert_eq!(journal_bytes(&setup), before);
     ask(&[Record::Started(0, 1), Record::Half(0, 8, 8)]).unwrap();
     let twice = [
         Record::Started(2, 1),
@@ -56,12 +56,12 @@ fn repeated_records_do_not_make_a_journal_grow() {
     assert!(ask(&twice).is_err());
 }
 
-/// Everything that a worker may do many times is bounded, too.
+/// Repeated actions of a worker are bounded, too.
 #[test]
 fn a_tile_has_a_bounded_number_of_records() {
-    let world = World::new(Engine::Garbled);
-    let coordinator = Served::new(&world, 0);
-    let pairs = world.plan(0).pairs_of(tile(1), None).unwrap().pairs.len();
+    let setup = Setup::new(Engine::Garbled);
+    let coordinator = RunningCoordinator::new(&setup, 0);
+    let pairs = setup.plan(0).pairs_of(tile(1), None).unwrap().pairs.len();
     let mut records = Vec::new();
     for start in 0..900 {
         for pair in 0..pairs {
@@ -69,7 +69,7 @@ fn a_tile_has_a_bounded_number_of_records() {
             records.push(Record::Half(pair, start, start));
         }
     }
-    let error = Modified::new(&world, &coordinator, 1)
+    let error = ModifiedWorker::new(&setup, &coordinator, 1)
         .ask(&records)
         .unwrap_err();
     assert!(
@@ -77,33 +77,33 @@ fn a_tile_has_a_bounded_number_of_records() {
         "{error}"
     );
     let most = (4096 + 30 * pairs as u64) * RECORD as u64;
-    let bytes = journal_bytes(&world);
+    let bytes = journal_bytes(&setup);
     assert!((most / 2..=most + 40).contains(&bytes), "{bytes} of {most}");
     // The next worker finds a journal that was rewritten. How often a pair starts is bounded in any case.
-    let ask = |record| Modified::new(&world, &coordinator, 1).ask(&[record]);
+    let ask = |record| ModifiedWorker::new(&setup, &coordinator, 1).ask(&[record]);
     ask(Record::Started(0, 1)).unwrap();
-    let rewritten = journal_bytes(&world);
+    let rewritten = journal_bytes(&setup);
     assert!(rewritten < bytes / 2, "{rewritten} of {bytes}");
 }
 
 #[test]
-fn a_complete_tile_stays_as_it_is() {
-    let world = World::new(Engine::Garbled);
-    let coordinators = [0, 1].map(|side| Served::new(&world, side));
+fn a_complete_tile_does_not_change() {
+    let setup = Setup::new(Engine::Garbled);
+    let coordinators = [0, 1].map(|side| RunningCoordinator::new(&setup, side));
     let addresses = coordinators.each_ref().map(|it| it.address.as_str());
-    let (ended, _) = work(&world, addresses, tile(2), None);
-    assert!(ended.iter().all(Result::is_ok));
-    let pairs = world.plan(0).pairs_of(tile(2), None).unwrap().pairs.len();
-    let bytes = journal_bytes(&world);
+    let (results, _) = work(&setup, addresses, tile(2), None);
+    assert!(results.iter().all(Result::is_ok));
+    let pairs = setup.plan(0).pairs_of(tile(2), None).unwrap().pairs.len();
+    let bytes = journal_bytes(&setup);
     for pair in 0..pairs {
         for record in [Record::Started(pair, 1), Record::Rejected(pair)] {
-            let asked = Modified::new(&world, &coordinators[0], 2).ask(&[record]);
+            let asked = ModifiedWorker::new(&setup, &coordinators[0], 2).ask(&[record]);
             assert!(asked.is_err(), "{record:?}");
         }
     }
-    let complete = Modified::new(&world, &coordinators[0], 2).ask(&[Record::Complete; 3]);
+    let complete = ModifiedWorker::new(&setup, &coordinators[0], 2).ask(&[Record::Complete; 3]);
     complete.unwrap();
-    assert_eq!(journal_bytes(&world), bytes);
+    assert_eq!(journal_bytes(&setup), bytes);
 }
 
 /// A worker that is connected and asks for nothing.
@@ -118,10 +118,10 @@ fn silent(order: &WorkOrder, address: &str) -> Result<SecureChannel, SessionErro
 }
 
 #[test]
-fn one_key_does_not_take_all_connections_and_tiles() {
-    let world = World::new(Engine::Garbled);
-    let coordinator = Served::at("127.0.0.1:0", &world, 0, 2);
-    let [stolen, other] = [(); 2].map(|()| world.order(0, "1-3"));
+fn one_key_cannot_take_all_connections_and_tiles() {
+    let setup = Setup::new(Engine::Garbled);
+    let coordinator = RunningCoordinator::at("127.0.0.1:0", &setup, 0, 2);
+    let [stolen, other] = [(); 2].map(|()| setup.order(0, "1-3"));
     let mut open = Vec::new();
     // One for each of its tiles, and four that may be left of interrupted workers.
     for number in 0..12 {
@@ -150,13 +150,13 @@ fn one_key_does_not_take_all_connections_and_tiles() {
 
 #[test]
 fn a_coordinator_with_more_workers_than_open_files_does_not_start() {
-    let world = World::new(Engine::Garbled);
+    let setup = Setup::new(Engine::Garbled);
     let options = CoordinatorOptions {
         workers: usize::MAX / 8,
         ..CoordinatorOptions::default()
     };
-    let (plan, state_dir) = (world.plan(0), world.state_dir(0));
-    let identity = &world.identities[0];
+    let (plan, state_dir) = (setup.plan(0), setup.state_dir(0));
+    let identity = &setup.identities[0];
     let bound = Coordinator::bind("127.0.0.1:0", identity, plan, state_dir, options);
     if cfg!(unix) {
         let error = bound.unwrap_err();
@@ -167,14 +167,14 @@ fn a_coordinator_with_more_workers_than_open_files_does_not_start() {
     }
 }
 
-/// Whoever has a worker's key can report what is not true. It stops that worker's tile, and the institution decides.
+/// Anyone with a worker's key can send a false report. It stops that worker's tile, and the institution decides.
 #[test]
 fn a_report_stops_a_tile_and_bans_nobody() {
-    let world = World::new(Engine::Garbled);
-    let coordinator = Served::new(&world, 0);
-    let (state_dir, peer) = (world.state_dir(0), world.identities[1].fingerprint());
+    let setup = Setup::new(Engine::Garbled);
+    let coordinator = RunningCoordinator::new(&setup, 0);
+    let (state_dir, peer) = (setup.state_dir(0), setup.identities[1].fingerprint());
     let ask = |index| {
-        let order = world.order(0, "1-3");
+        let order = setup.order(0, "1-3");
         order.coordinate(&coordinator.address, tile(index), SOON, &|| false)
     };
     let link = ask(2).unwrap().into_link().unwrap();
@@ -183,7 +183,7 @@ fn a_report_stops_a_tile_and_bans_nobody() {
     }
     // Also for a worker that has it.
     let modified = |index| {
-        let worker = Modified::new(&world, &coordinator, index);
+        let worker = ModifiedWorker::new(&setup, &coordinator, index);
         worker.ask(&[
             Record::Started(0, 1),
             Record::Half(0, 7, 7),
@@ -222,9 +222,9 @@ fn a_report_stops_a_tile_and_bans_nobody() {
         panic!("one peer");
     };
     assert_eq!((known.banned, known.stopped_tiles), (None, 1));
-    // The user lets it go on, or bans the other side.
+    // The user resumes the tile, or bans the other side.
     state_dir.lift_ban(peer).unwrap();
-    let holder = Modified::new(&world, &coordinator, 2);
+    let holder = ModifiedWorker::new(&setup, &coordinator, 2);
     let thief = ask(3).unwrap().into_link().unwrap();
     thief.report(BanReason::ChangedAnswer).unwrap();
     holder.ask(&[Record::Started(0, 1)]).unwrap();
@@ -242,12 +242,12 @@ fn a_report_stops_a_tile_and_bans_nobody() {
 /// A report while another worker has the tile: nothing more is revealed.
 #[test]
 fn nothing_of_a_stopped_tile_is_released() {
-    let world = World::new(Engine::Garbled);
-    let coordinator = Served::new(&world, 0);
-    let peer = world.identities[1].fingerprint();
-    let id = world.plan(0).id().unwrap();
-    let worker = Modified::new(&world, &coordinator, 1);
-    let ledger = LedgerFile::of(Some(&world.state_dir(0).ledgers()), peer);
+    let setup = Setup::new(Engine::Garbled);
+    let coordinator = RunningCoordinator::new(&setup, 0);
+    let peer = setup.identities[1].fingerprint();
+    let id = setup.plan(0).id().unwrap();
+    let worker = ModifiedWorker::new(&setup, &coordinator, 1);
+    let ledger = LedgerFile::of(Some(&setup.state_dir(0).ledgers()), peer);
     let report = |ledger: &mut crate::ledger::Ledger| {
         ledger.set_report(&id, tile(1), BanReason::FailedCheck);
         Ok(())
@@ -264,37 +264,37 @@ fn nothing_of_a_stopped_tile_is_released() {
         matches!(error, SessionError::Limit(Limit::TileStopped(_))),
         "{error}"
     );
-    assert_eq!(all_counted(&world)[0], 0);
+    assert_eq!(all_counted(&setup)[0], 0);
     // Workers that share the state directory are bound by it, too.
-    let orders = [world.order(0, "1-3"), world.order(1, "1-3")];
+    let orders = [setup.order(0, "1-3"), setup.order(1, "1-3")];
     drop(coordinator);
-    let [host, _] = world.work([&orders[0], &orders[1]], tile(1));
+    let [host, _] = setup.work([&orders[0], &orders[1]], tile(1));
     assert!(matches!(
         host.unwrap_err(),
         SessionError::Limit(Limit::TileStopped(_))
     ));
     assert!(
-        world
+        setup
             .work([&orders[0], &orders[1]], tile(2))
             .iter()
             .all(Result::is_ok)
     );
 }
 
-/// The connection to the coordinator is lost just when the worker has caught the other side.
+/// The connection to the coordinator is lost just when the worker has caught the other side cheating.
 #[test]
-fn a_report_arrives_although_the_connection_is_lost() {
-    let world = World::new(Engine::Garbled);
-    let coordinator = Served::new(&world, 0);
+fn a_report_arrives_even_if_the_connection_is_lost() {
+    let setup = Setup::new(Engine::Garbled);
+    let coordinator = RunningCoordinator::new(&setup, 0);
     let address = coordinator.address.clone();
-    let order = world.order(0, "1");
+    let order = setup.order(0, "1");
     let asked = order.coordinate(&address, tile(1), SOON, &|| false);
     let link = asked.unwrap().into_link().unwrap();
     drop(coordinator);
     let again = std::thread::scope(|scope| {
         let again = scope.spawn(|| {
             std::thread::sleep(Duration::from_millis(300));
-            Served::at(&address, &world, 0, 8)
+            RunningCoordinator::at(&address, &setup, 0, 8)
         });
         link.report(BanReason::ChangedAnswer).unwrap();
         again.join().unwrap()
@@ -315,46 +315,46 @@ fn a_report_arrives_although_the_connection_is_lost() {
 /// Scanpaths are kept for workers, and only as long as these need them.
 #[test]
 fn letters_are_removed_when_all_tiles_are_complete() {
-    let world = World::new(Engine::Garbled);
-    let mut coordinators = [0, 1].map(|side| Served::new(&world, side));
-    let has_letters = |side| world.plan(side).letters.iter().any(|it| !it.is_empty());
+    let setup = Setup::new(Engine::Garbled);
+    let mut coordinators = [0, 1].map(|side| RunningCoordinator::new(&setup, side));
+    let has_letters = |side| setup.plan(side).letters.iter().any(|it| !it.is_empty());
     for index in 1..=TILES {
         // Tiles that an earlier process has completed count.
-        coordinators = [0, 1].map(|side| Served::new(&world, side));
+        coordinators = [0, 1].map(|side| RunningCoordinator::new(&setup, side));
         let addresses = coordinators.each_ref().map(|it| it.address.as_str());
         assert!(has_letters(0) && has_letters(1), "{index}");
-        let (ended, _) = work(&world, addresses, tile(index), None);
-        assert!(ended.iter().all(Result::is_ok));
+        let (results, _) = work(&setup, addresses, tile(index), None);
+        assert!(results.iter().all(Result::is_ok));
     }
     let deadline = Instant::now() + Duration::from_secs(5);
     while (has_letters(0) || has_letters(1)) && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(5));
     }
     for side in [0, 1] {
-        let plan = world.plan(side);
+        let plan = setup.plan(side);
         assert!(plan.is_complete && !has_letters(side));
     }
-    // A process that is killed just before leaves it to the next.
-    let mut killed = world.plan(0);
+    // If a process is killed just before, the next one does it.
+    let mut killed = setup.plan(0);
     killed.is_complete = false;
     killed.letters[0] = vec![1];
-    let path = world.state_dir(0).agreements();
+    let path = setup.state_dir(0).agreements();
     let path = path.join(format!("{}.json", killed.agreement));
     std::fs::write(path, serde_json::to_vec(&killed).unwrap()).unwrap();
     assert!(has_letters(0));
-    drop(Served::new(&world, 0));
+    drop(RunningCoordinator::new(&setup, 0));
     assert!(!has_letters(0));
-    // What is stored is there for whoever has an order, and nothing is computed without letters.
-    let orders = [world.order(0, "1"), world.order(1, "1")];
-    for ended in world.work([&orders[0], &orders[1]], tile(1)) {
+    // Stored results remain available to workers with an order, and nothing is computed without letters.
+    let orders = [setup.order(0, "1"), setup.order(1, "1")];
+    for results in setup.work([&orders[0], &orders[1]], tile(1)) {
         assert!(matches!(
-            ended.unwrap_err(),
+            results.unwrap_err(),
             SessionError::Usage(UsageError::CompleteAgreement) | SessionError::Declined(_)
         ));
     }
     let addresses = coordinators.each_ref().map(|it| it.address.as_str());
-    let (ended, _) = work(&world, addresses, tile(1), None);
-    assert!(ended.iter().all(Result::is_ok));
+    let (results, _) = work(&setup, addresses, tile(1), None);
+    assert!(results.iter().all(Result::is_ok));
 }
 
 /// What a thief with an order of the joining side has learned, in these files of its own.
@@ -370,35 +370,38 @@ fn learned(files: &StateDir, seen: &mut BTreeMap<String, BTreeSet<String>>) {
     }
 }
 
-/// A thief of the joining side's order comes back with other letters and empty files, and breaks off whenever it likes.
-fn come_back_with_other_letters(engine: Engine) {
-    let world = World::new(engine);
-    let coordinator = Served::new(&world, 0);
-    let agreed = world.plan(0).pairs_of(tile(1), None).unwrap();
+/// A thief of the joining side's order returns with other letters and empty files, and disconnects at any point.
+fn return_with_other_letters(engine: Engine) {
+    let setup = Setup::new(engine);
+    let coordinator = RunningCoordinator::new(&setup, 0);
+    let agreed = setup.plan(0).pairs_of(tile(1), None).unwrap();
     let counted = agreed.cells.iter().filter(|&&cells| cells > 0).count() as u64;
     let (mut seen, mut halves) = (BTreeMap::new(), BTreeSet::new());
-    let (never, times) = (Kill::default(), Timeouts::new(Duration::from_secs(5), SOON));
+    let (never, times) = (
+        KillSwitch::default(),
+        Timeouts::new(Duration::from_secs(5), SOON),
+    );
     for round in 0..24_u16 {
-        let kill = Kill::default();
-        let stage = Stage {
+        let kill = KillSwitch::default();
+        let stage = KillPoint {
             has_tile: true,
             request: usize::from(round / 2) + 1,
             delivered: round % 2 == 1,
         };
-        // At last it lets a session end.
+        // Finally it lets a session end.
         let at = (round < 22).then_some((stage, &kill));
-        let to_coordinator = Wire::new(&coordinator.address, &never, at);
+        let to_coordinator = KillableProxy::new(&coordinator.address, &never, at);
         let listener = Listener::bind("127.0.0.1:0").unwrap();
-        let between = Wire::new(&listener.address().to_string(), &kill, None);
-        let honest = world.order(0, "1");
-        let mut stolen = world.order(1, "1");
+        let between = KillableProxy::new(&listener.address().to_string(), &kill, None);
+        let honest = setup.order(0, "1");
+        let mut stolen = setup.order(1, "1");
         for letter in stolen.plan.letters.iter_mut().flatten() {
             *letter = (*letter + round) % 5;
         }
         let folder = tempfile::tempdir().unwrap();
         let files = StateDir::at(folder.path());
         crate::state_dir::create_private_dir(&files.agreements()).unwrap();
-        for file in std::fs::read_dir(world.state_dir(1).agreements()).unwrap() {
+        for file in std::fs::read_dir(setup.state_dir(1).agreements()).unwrap() {
             let file = file.unwrap();
             let copy = files.agreements().join(file.file_name());
             std::fs::copy(file.path(), copy).unwrap();
@@ -426,10 +429,10 @@ fn come_back_with_other_letters(engine: Engine) {
             is_over.store(true, Ordering::SeqCst);
         });
         learned(&files, &mut seen);
-        let now = sent_halves(&world, tile(1));
+        let now = sent_halves(&setup, tile(1));
         assert!(now.is_superset(&halves), "round {round}");
         halves = now;
-        assert!(all_counted(&world)[0] <= counted, "round {round}");
+        assert!(all_counted(&setup)[0] <= counted, "round {round}");
     }
     assert!(!halves.is_empty() && !seen.is_empty(), "{seen:?}");
     assert!(seen.values().all(|values| values.len() == 1), "{seen:?}");
@@ -437,6 +440,6 @@ fn come_back_with_other_letters(engine: Engine) {
 
 #[test]
 fn a_stolen_order_gets_at_most_one_answer_for_each_pair() {
-    come_back_with_other_letters(Engine::Garbled);
-    come_back_with_other_letters(Engine::Shares);
+    return_with_other_letters(Engine::Garbled);
+    return_with_other_letters(Engine::Shares);
 }

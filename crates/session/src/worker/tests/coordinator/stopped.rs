@@ -1,6 +1,6 @@
 //! What is decided while workers compute holds for them, too: withdrawals, bans and reports.
 
-use super::refusals::Modified;
+use super::refusals::ModifiedWorker;
 use super::*;
 use crate::disclosure::DisclosureLedger;
 use crate::error::BanReason;
@@ -10,15 +10,15 @@ use veilpath_protocol::Answer;
 
 /// The participant withdraws after the agreement on tiles, which is what the partner was promised.
 #[test]
-fn workers_compute_nothing_about_who_has_withdrawn() {
-    let world = World::new(Engine::Garbled);
-    let (state_dir, plan) = (world.state_dir(0), world.plan(0));
-    let coordinator = Served::new(&world, 0);
+fn workers_compute_nothing_about_withdrawn_participants() {
+    let setup = Setup::new(Engine::Garbled);
+    let (state_dir, plan) = (setup.state_dir(0), setup.plan(0));
+    let coordinator = RunningCoordinator::new(&setup, 0);
     let first = plan.own_in(tile(1))[0];
     let id = plan.cohort().entries[first].participant.clone();
-    let peer = world.identities[1].fingerprint();
-    let ledger = DisclosureLedger::open(Some(&state_dir), &world.identities[0], peer);
-    let orders = [world.order(0, "1-3"), world.order(1, "1-3")];
+    let peer = setup.identities[1].fingerprint();
+    let ledger = DisclosureLedger::open(Some(&state_dir), &setup.identities[0], peer);
+    let orders = [setup.order(0, "1-3"), setup.order(1, "1-3")];
     state_dir
         .check_withdrawn(&plan, "1".parse().unwrap())
         .unwrap();
@@ -34,20 +34,20 @@ fn workers_compute_nothing_about_who_has_withdrawn() {
     let asked = orders[0].coordinate(&coordinator.address, tile(1), WAIT, &|| false);
     is_refused(asked.unwrap_err());
     drop(coordinator);
-    let [host, join] = world.work([&orders[0], &orders[1]], tile(1));
+    let [host, join] = setup.work([&orders[0], &orders[1]], tile(1));
     is_refused(host.unwrap_err());
     assert!(join.is_err());
-    assert_eq!(all_counted(&world)[0], 0);
+    assert_eq!(all_counted(&setup)[0], 0);
 }
 
 /// Also what the banned side would not learn, and what is charged only when it is sent.
 #[test]
 fn nothing_starts_for_a_banned_partner() {
-    let world = World::new(Engine::Garbled);
-    let coordinator = Served::new(&world, 0);
-    let worker = Modified::new(&world, &coordinator, 1);
-    let peer = world.identities[1].fingerprint();
-    world.state_dir(0).ban_peer(peer).unwrap();
+    let setup = Setup::new(Engine::Garbled);
+    let coordinator = RunningCoordinator::new(&setup, 0);
+    let worker = ModifiedWorker::new(&setup, &coordinator, 1);
+    let peer = setup.identities[1].fingerprint();
+    setup.state_dir(0).ban_peer(peer).unwrap();
     let error = worker.ask(&[Record::Started(0, 1)]).unwrap_err();
     assert!(
         matches!(error, SessionError::Limit(Limit::Banned(_))),
@@ -57,11 +57,11 @@ fn nothing_starts_for_a_banned_partner() {
 
 /// The institution's own session about a tile is the same attempt as its workers'.
 #[test]
-fn a_stopped_tile_is_not_opened_without_workers() {
-    let world = World::new(Engine::Garbled);
-    let peer = world.identities[1].fingerprint();
-    let id = world.plan(0).id().unwrap();
-    let ledger = LedgerFile::of(Some(&world.state_dir(0).ledgers()), peer);
+fn a_stopped_tile_is_also_refused_to_the_institution() {
+    let setup = Setup::new(Engine::Garbled);
+    let peer = setup.identities[1].fingerprint();
+    let id = setup.plan(0).id().unwrap();
+    let ledger = LedgerFile::of(Some(&setup.state_dir(0).ledgers()), peer);
     let report = |ledger: &mut crate::ledger::Ledger| {
         ledger.set_report(&id, tile(1), BanReason::FailedCheck);
         Ok(())
@@ -74,20 +74,20 @@ fn a_stopped_tile_is_not_opened_without_workers() {
             ..proposal(side, Engine::Garbled)
         })
     };
-    let [host, _] = world.session(of_tile(1));
+    let [host, _] = setup.session(of_tile(1));
     let error = host.unwrap_err();
     assert!(
         matches!(error, SessionError::Limit(Limit::TileStopped(_))),
         "{error}"
     );
-    assert!(world.session(of_tile(2)).iter().all(Result::is_ok));
+    assert!(setup.session(of_tile(2)).iter().all(Result::is_ok));
 }
 
 #[test]
 fn a_rejected_pair_gets_no_answer() {
-    let world = World::new(Engine::Garbled);
-    let coordinator = Served::new(&world, 0);
-    let ask = |records: &[Record]| Modified::new(&world, &coordinator, 1).ask(records);
+    let setup = Setup::new(Engine::Garbled);
+    let coordinator = RunningCoordinator::new(&setup, 0);
+    let ask = |records: &[Record]| ModifiedWorker::new(&setup, &coordinator, 1).ask(records);
     ask(&[Record::Rejected(1)]).unwrap();
     let answer = Answer::Score(PairScore::new(1.0, Some(0.5)));
     let records: Vec<Record> = Record::of_answer(1, answer).into_iter().collect();

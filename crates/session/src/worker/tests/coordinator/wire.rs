@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// When a process is killed: at a request of a worker to its coordinator.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stage {
+pub(super) struct KillPoint {
     /// Whether the worker has its tile. Before that, requests are those of the handshake, too.
     pub(super) has_tile: bool,
     /// The number of the request, from 1.
@@ -17,22 +17,22 @@ pub(super) struct Stage {
     pub(super) delivered: bool,
 }
 
-/// What is killed: all connections that share it end.
+/// A kill that ends all connections that share it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Kill(Arc<AtomicBool>);
+pub(super) struct KillSwitch(Arc<AtomicBool>);
 
-impl Kill {
-    pub(super) fn is_done(&self) -> bool {
+impl KillSwitch {
+    pub(super) fn is_triggered(&self) -> bool {
         self.0.load(Ordering::SeqCst)
     }
 
-    fn now(&self) {
+    fn trigger(&self) {
         self.0.store(true, Ordering::SeqCst);
     }
 }
 
-/// Passes connections on until the kill.
-pub(super) struct Wire {
+/// Forwards connections until the kill.
+pub(super) struct KillableProxy {
     pub(super) address: String,
     has_tile: Arc<AtomicBool>,
     ended: Arc<AtomicBool>,
@@ -41,7 +41,7 @@ pub(super) struct Wire {
 #[derive(Default)]
 struct Counter {
     has_tile: Arc<AtomicBool>,
-    kill_at: Option<(Stage, Kill)>,
+    kill_at: Option<(KillPoint, KillSwitch)>,
     requests: AtomicUsize,
     /// Whether the last bytes came from the coordinator.
     answered: AtomicBool,
@@ -49,8 +49,12 @@ struct Counter {
     delivered: AtomicBool,
 }
 
-impl Wire {
-    pub(super) fn new(target: &str, cut: &Kill, kill_at: Option<(Stage, &Kill)>) -> Self {
+impl KillableProxy {
+    pub(super) fn new(
+        target: &str,
+        cut: &KillSwitch,
+        kill_at: Option<(KillPoint, &KillSwitch)>,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -60,7 +64,7 @@ impl Wire {
         let kill_at = kill_at.map(|(stage, kill)| (stage, kill.clone()));
         let (is_over, counted) = (Arc::clone(&ended), Arc::clone(&has_tile));
         std::thread::spawn(move || {
-            while !cut.is_done() && !is_over.load(Ordering::SeqCst) {
+            while !cut.is_triggered() && !is_over.load(Ordering::SeqCst) {
                 match listener.accept() {
                     Ok((client, _)) => pass(client, &target, &cut, &kill_at, &counted),
                     Err(_) => std::thread::sleep(Duration::from_millis(1)),
@@ -74,13 +78,13 @@ impl Wire {
         }
     }
 
-    /// The worker has its tile.
+    /// Records that the worker has its tile.
     pub(super) fn start(&self) {
         self.has_tile.store(true, Ordering::SeqCst);
     }
 }
 
-impl Drop for Wire {
+impl Drop for KillableProxy {
     fn drop(&mut self) {
         self.ended.store(true, Ordering::SeqCst);
     }
@@ -89,8 +93,8 @@ impl Drop for Wire {
 fn pass(
     client: TcpStream,
     target: &str,
-    cut: &Kill,
-    kill_at: &Option<(Stage, Kill)>,
+    cut: &KillSwitch,
+    kill_at: &Option<(KillPoint, KillSwitch)>,
     has_tile: &Arc<AtomicBool>,
 ) {
     client.set_nonblocking(false).unwrap();
@@ -122,7 +126,7 @@ fn pass(
 }
 
 impl Counter {
-    /// Bytes to the coordinator have come.
+    /// Handles bytes to the coordinator: counts requests, and kills at the chosen one.
     fn request(&self) {
         let has_tile = self.has_tile.load(Ordering::SeqCst);
         let at = self.kill_at.as_ref();
@@ -136,29 +140,29 @@ impl Counter {
         if stage.request == self.requests.load(Ordering::SeqCst) {
             match stage.delivered {
                 true => self.delivered.store(true, Ordering::SeqCst),
-                false => kill.now(),
+                false => kill.trigger(),
             }
         }
     }
 
-    /// Bytes from the coordinator have come.
+    /// Handles bytes from the coordinator: kills after a delivered request.
     fn answer(&self) {
         match &self.kill_at {
-            Some((_, kill)) if self.delivered.load(Ordering::SeqCst) => kill.now(),
+            Some((_, kill)) if self.delivered.load(Ordering::SeqCst) => kill.trigger(),
             _ => self.answered.store(true, Ordering::SeqCst),
         }
     }
 }
 
-/// Copies until the cut.
-fn copy(mut from: &TcpStream, mut to: &TcpStream, cut: &Kill, on_bytes: impl Fn()) {
+/// Copies until the kill.
+fn copy(mut from: &TcpStream, mut to: &TcpStream, cut: &KillSwitch, on_bytes: impl Fn()) {
     let mut buffer = vec![0; 64 << 10];
-    while !cut.is_done() {
+    while !cut.is_triggered() {
         match from.read(&mut buffer) {
             Ok(0) => return,
             Ok(count) => {
                 on_bytes();
-                if cut.is_done() || to.write_all(&buffer[..count]).is_err() {
+                if cut.is_triggered() || to.write_all(&buffer[..count]).is_err() {
                     return;
                 }
             }

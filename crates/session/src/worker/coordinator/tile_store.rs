@@ -14,12 +14,12 @@ use crate::stored::Description;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// How soon a withdrawal stops a tile that is being computed.
-const RECHECK: Duration = Duration::from_secs(10);
+/// How often a tile that is being computed is checked for withdrawals.
+const WITHDRAWAL_CHECK_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The journal and the account of a tile, and the rules for what a worker may add.
 #[derive(Debug)]
-pub(crate) struct TileKeeper<'a> {
+pub(crate) struct TileStore<'a> {
     plan: &'a AgreedPlan,
     pairs: TilePairs,
     pub(super) records: OpenRecords,
@@ -35,8 +35,8 @@ pub(crate) struct TileKeeper<'a> {
     parts: AnswerParts,
 }
 
-impl<'a> TileKeeper<'a> {
-    /// Opens the records of a tile, and keeps them locked. What a crash kept from being counted is counted.
+impl<'a> TileStore<'a> {
+    /// Opens the records of a tile, and keeps them locked. Counts what a crash left uncounted.
     pub(crate) fn open(
         plan: &'a AgreedPlan,
         pairs: TilePairs,
@@ -77,7 +77,7 @@ impl<'a> TileKeeper<'a> {
 
     /// Stores and counts records of a worker, durably, up to the first that it may not add.
     pub(crate) fn store(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
-        if self.checked.elapsed() > RECHECK {
+        if self.checked.elapsed() > WITHDRAWAL_CHECK_INTERVAL {
             check_withdrawn(self.state_dir, self.plan.peer(), &self.participants)?;
             self.checked = Instant::now();
         }
@@ -89,12 +89,12 @@ impl<'a> TileKeeper<'a> {
             max_records: self.max_records,
             parts: &mut self.parts,
         };
-        let mut books = RecordStores {
+        let mut stores = RecordStores {
             journal: &mut self.records.journal,
             account: &mut self.records.account,
             failure: None,
         };
-        let stored = rules.store(&mut books, bytes);
+        let stored = rules.store(&mut stores, bytes);
         if matches!(
             stored,
             Err(SessionError::Limit(
@@ -102,7 +102,7 @@ impl<'a> TileKeeper<'a> {
             ))
         ) && !self.ledger.exists()
         {
-            // Only a peer that has a ledger can be let in again.
+            // A ban can be lifted only for a peer with a ledger.
             self.ledger.update(|_| Ok(()))?;
         }
         stored

@@ -1,4 +1,4 @@
-//! What a side can say about its own limits before it has met its partner.
+//! How a plan fits the limits of one side, before it connects.
 
 use crate::{Error, LocalCohort};
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,10 +6,10 @@ use veilpath_metrics::Cohort;
 use veilpath_protocol::{GroupQuestion, PairRule, ProtocolError, Role};
 use veilpath_session::ScanpathLimit;
 
-/// How a plan stands with the limits of one side, as far as that side alone can tell. Earlier sessions with the same partner, and
-/// the partner's own limits, may still be in the way.
+/// How a plan fits the limits of one side, as far as that side alone can tell. Earlier sessions with the same partner, and the
+/// partner's own limits, may still forbid it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Prospect {
+pub enum LimitPreview {
     /// Something about each pair is revealed.
     Pairs {
         /// The most comparisons of a scanpath; `None` without a limit.
@@ -29,17 +29,17 @@ pub enum Prospect {
 }
 
 impl LocalCohort {
-    /// What this side's limits say about its plan.
-    pub fn prospect(
+    /// Compares this side's plan with its limits.
+    pub fn preview_limits(
         &self,
         role: Role,
         limit: ScanpathLimit,
         minimum: u32,
-    ) -> Result<Prospect, Error> {
+    ) -> Result<LimitPreview, Error> {
         let (cohort, spec) = self.resolve(self.alphabet_info(), role, &())?;
         let Some(question) = spec.reveal.group_question() else {
             let limits = limit.range(&spec, role, &cohort, self.declared_letters());
-            return Ok(Prospect::Pairs {
+            return Ok(LimitPreview::Pairs {
                 limit: limits.map_err(ProtocolError::from)?.map(|(least, _)| least),
                 with_equal_partner: partners(&cohort, spec.pairs),
             });
@@ -50,14 +50,14 @@ impl LocalCohort {
             Role::Join => join,
         };
         if needs_groups && !cohort.has_groups() {
-            return Ok(Prospect::NoGroups);
+            return Ok(LimitPreview::NoGroups);
         }
         let smallest = match question {
             GroupQuestion::Mean { overall: false } => smallest_stimulus(&cohort),
             _ if needs_groups => cohort.group_sizes().into_values().min(),
             _ => Some(crate::split::participants(&cohort)),
         };
-        Ok(Prospect::Groups {
+        Ok(LimitPreview::Groups {
             smallest: smallest.unwrap_or_default() as u64,
             minimum,
         })
@@ -92,8 +92,8 @@ mod tests {
     use crate::NamedPlan;
     use veilpath_encode::Input;
 
-    /// Participants with groups in turn, each with one scanpath of 20 letters.
-    fn prospect(participants: usize, reveal: &str, limit: ScanpathLimit) -> Prospect {
+    /// Participants in alternating groups, each with one scanpath of 20 letters.
+    fn preview_limits(participants: usize, reveal: &str, limit: ScanpathLimit) -> LimitPreview {
         let mut table = String::from("participant,group,stimulus,scanpath\n");
         for person in 0..participants {
             let group = ["patients", "controls"][person % 2];
@@ -106,13 +106,13 @@ mod tests {
         };
         let file = crate::read_cohort_from(input).unwrap();
         let local = LocalCohort::new(file, plan.options().unwrap()).unwrap();
-        local.prospect(Role::Host, limit, 5).unwrap()
+        local.preview_limits(Role::Host, limit, 5).unwrap()
     }
 
     #[test]
     fn scores_have_the_limit_of_the_plan_or_of_the_user() {
-        let of = |limit| match prospect(12, "score", limit) {
-            Prospect::Pairs {
+        let of = |limit| match preview_limits(12, "score", limit) {
+            LimitPreview::Pairs {
                 limit,
                 with_equal_partner,
             } => (limit, with_equal_partner),
@@ -128,8 +128,8 @@ mod tests {
 
     #[test]
     fn answers_about_groups_count_participants() {
-        let smallest = |reveal| match prospect(9, reveal, ScanpathLimit::Default) {
-            Prospect::Groups { smallest, minimum } => (smallest, minimum),
+        let smallest = |reveal| match preview_limits(9, reveal, ScanpathLimit::Default) {
+            LimitPreview::Groups { smallest, minimum } => (smallest, minimum),
             other => panic!("{other:?}"),
         };
         assert_eq!(smallest("mean"), (9, 5));

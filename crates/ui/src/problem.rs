@@ -1,4 +1,4 @@
-//! Errors for people: what happened, what to do, and which box it concerns.
+//! Errors as the page shows them: what happened, what to do, and which box it concerns.
 
 use serde::Serialize;
 use veilpath::encode::EncodeField;
@@ -122,7 +122,7 @@ fn box_of(field: &str) -> String {
     name.to_string()
 }
 
-/// Too many scores are no reason to give up: a mean tells less.
+/// Offers a mean, which reveals less, if scores exceed the limit.
 fn offer(error: &Error) -> Option<&'static str> {
     match error {
         Error::Session(
