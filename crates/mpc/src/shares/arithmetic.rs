@@ -114,7 +114,7 @@ impl SharesSession {
         if bits >= BITS {
             return Err(MpcError::Misuse("numbers have more than 63 bits"));
         }
-        // About half of the tables of facts are this side's.
+        // About half of the carry tables are this side's.
         let each = (5 * bits / 2 + 14).div_ceil(8);
         self.on_lists(numbers.len(), each, channel, async |gates, range| {
             let own = words(numbers[range].iter().map(|number| number & mask(bits + 1)));
@@ -173,7 +173,7 @@ impl SharesSession {
         if divisor_bits + bits > BITS || divisor_bits == 0 {
             return Err(MpcError::Misuse("quotients have more than 63 bits"));
         }
-        // About half of the tables of facts are this side's.
+        // About half of the carry tables are this side's.
         let each = (5 * (divisor_bits + bits) / 2 + 14).div_ceil(8);
         self.on_lists(dividends.len(), each, channel, async |gates, range| {
             let (dividends, divisors) = (&dividends[range.clone()], &divisors[range]);

@@ -153,7 +153,7 @@ fn bits_cost(width: usize) -> GadgetCost {
     cost
 }
 
-/// Bytes of a comparison in one message: about half of the tables of facts are one side's.
+/// Bytes of a comparison in one message: about half of the carry tables are one side's.
 fn sign_bytes(width: usize) -> usize {
     (5 * width / 2 + 14).div_ceil(8)
 }
