@@ -19,7 +19,7 @@ pub struct Evaluator {
     lanes: usize,
     tables: Vec<u8>,
     used: usize,
-    starved: bool,
+    out_of_tables: bool,
 }
 
 impl Evaluator {
@@ -48,7 +48,7 @@ impl Evaluator {
             lanes: LANES,
             tables: Vec::new(),
             used: 0,
-            starved: false,
+            out_of_tables: false,
         }
     }
 
@@ -94,7 +94,7 @@ impl Circuit for Evaluator {
         let bytes = self.lanes * TABLE_BYTES;
         let Some(bytes) = self.tables.get(self.used..self.used + bytes) else {
             // The caller announced too few gates. Stored until `settle`, so that gadgets need no error paths.
-            self.starved = true;
+            self.out_of_tables = true;
             return [ActiveLabel::default(); LANES];
         };
         self.used += bytes.len();
@@ -123,7 +123,7 @@ impl Party for Evaluator {
     }
 
     fn settle(&mut self, _: &mut dyn Channel) -> Result<(), MpcError> {
-        if self.starved {
+        if self.out_of_tables {
             return Err(MpcError::Misuse("more gates were evaluated than announced"));
         }
         Ok(())
