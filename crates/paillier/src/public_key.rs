@@ -11,7 +11,7 @@ use crate::key_size::KeySize;
 use crate::plaintext::Plaintext;
 use crate::scalar::Scalar;
 
-/// Foreign moduli are searched for divisors below this.
+/// Received moduli are searched for divisors below this.
 const TRIAL_DIVISION_LIMIT: u64 = 1 << 14;
 
 /// Encrypts, and computes with encrypted numbers. Cheap to clone.

@@ -1,4 +1,4 @@
-//! Little-endian words: the common ground of the two kernels and the big-integer library.
+//! Little-endian words, shared by both kernels and the big-integer library.
 
 use crypto_bigint::{BoxedUint, ConcatenatingSquare, NonZero, Resize};
 use zeroize::Zeroizing;
@@ -48,7 +48,7 @@ impl MontgomeryConstants {
     }
 }
 
-/// The number that these words spell, with exactly their precision.
+/// The number with these words, with exactly their precision.
 #[cfg(target_pointer_width = "64")]
 pub(crate) fn to_uint(words: &[u64]) -> BoxedUint {
     if words.is_empty() {
@@ -57,7 +57,7 @@ pub(crate) fn to_uint(words: &[u64]) -> BoxedUint {
     BoxedUint::from_words(words.iter().copied())
 }
 
-/// The number that these words spell, with exactly their precision.
+/// The number with these words, with exactly their precision.
 #[cfg(not(target_pointer_width = "64"))]
 pub(crate) fn to_uint(words: &[u64]) -> BoxedUint {
     let bytes = words.iter().flat_map(|word| word.to_le_bytes());

@@ -22,7 +22,7 @@ pub use workload::Workload;
 /// Ciphertexts per call: the lanes of the wide kernel.
 const BATCH: usize = 8;
 /// Each measurement is the best of this many rounds, because disturbances only slow down.
-const TURNS: u32 = 5;
+const ROUNDS: u32 = 5;
 
 /// What to measure.
 #[derive(Clone, Debug)]
@@ -136,24 +136,25 @@ pub fn run(plan: &BenchPlan, mut progress: impl FnMut(&Measurement)) -> Result<B
             key = key.with_kernel(kernel)?;
             let mut workload = Workload::new(key, &mut rng)?;
             #[cfg(feature = "gmp")]
-            let opponent = gmp::Opponent::new(&workload);
+            let gmp_workload = gmp::GmpWorkload::new(&workload);
             for operation in Operation::ALL {
                 let mut ours = f64::INFINITY;
                 let mut theirs: Option<f64> = None;
-                let begun = Instant::now();
-                for turns in 0..TURNS {
+                let start = Instant::now();
+                for round in 0..ROUNDS {
                     // The slowest operations exceed their time in the first round.
-                    if turns > 0 && begun.elapsed() > 4 * plan.time {
+                    if round > 0 && start.elapsed() > 4 * plan.time {
                         break;
                     }
-                    let turn = plan.time / TURNS;
+                    let round_time = plan.time / ROUNDS;
                     ours = ours.min(
-                        time_per_call(turn, || workload.run(operation, &mut rng))? / BATCH as f64,
+                        time_per_call(round_time, || workload.run(operation, &mut rng))?
+                            / BATCH as f64,
                     );
                     #[cfg(feature = "gmp")]
                     {
-                        let time = time_per_call(turn, || {
-                            opponent.run(operation);
+                        let time = time_per_call(round_time, || {
+                            gmp_workload.run(operation);
                             Ok(())
                         })?;
                         theirs = Some(theirs.map_or(time, |best| best.min(time)));
