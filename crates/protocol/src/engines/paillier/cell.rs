@@ -90,7 +90,7 @@ impl Context<'_> {
             targets.push(step.target);
             inputs.push(step.inputs);
             let StepMask::Shared(mask) = step.mask else {
-                return Err(OTHER_MASK);
+                return Err(WRONG_MASK_KIND);
             };
             masks.push(mask);
         }
@@ -263,7 +263,7 @@ impl Context<'_> {
             .into_iter()
             .map(|pending| match pending {
                 Pending::Shared(unmasking) => Ok(unmasking),
-                Pending::Hardened { .. } => Err(OTHER_MASK),
+                Pending::Hardened { .. } => Err(WRONG_MASK_KIND),
             })
             .collect::<Result<_, _>>()?;
         let encodings = split(minima, self.agreement.key_size());
@@ -292,4 +292,5 @@ impl Context<'_> {
 }
 
 /// All steps of a run have the same kind of mask.
-pub(super) const OTHER_MASK: ProtocolError = ProtocolError::Internal("a mask of the other variant");
+pub(super) const WRONG_MASK_KIND: ProtocolError =
+    ProtocolError::Internal("a mask of the other variant");

@@ -336,7 +336,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
     /// Stores a value and adds the cells that it makes ready to the candidates.
     fn store(&mut self, target: Target, value: Ciphertext) -> Result<(), ProtocolError> {
         let pair = target.pair;
-        let matrix = self.matrices.get_mut(&pair).ok_or(LOST)?;
+        let matrix = self.matrices.get_mut(&pair).ok_or(MISSING)?;
         let progress = match target.cell {
             Some(cell) => {
                 self.window.fill();
@@ -399,7 +399,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
     }
 
     fn inputs(&mut self, pair: usize, (row, column): (u32, u32)) -> Result<Inputs, ProtocolError> {
-        let matrix = self.matrices.get_mut(&pair).ok_or(LOST)?;
+        let matrix = self.matrices.get_mut(&pair).ok_or(MISSING)?;
         let (recurrence, public) = (&self.agreement.recurrence, &self.public);
         // Initialization ii: the border M(i, 0), M(0, j).
         let mut value = |row: u32, column: u32| match matrix.take((row, column)) {
@@ -407,7 +407,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
             None if row == 0 || column == 0 => {
                 Ok(public.trivial(&Plaintext::from(recurrence.border(row, column)))?)
             }
-            None => Err(LOST),
+            None => Err(MISSING),
         };
         let (diagonal, left, above) = (
             value(row - 1, column - 1)?,
@@ -415,11 +415,11 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
             value(row - 1, column)?,
         );
         let letters = self.job.own[self.job.pairs[pair].1].letters();
-        let letter = letters.get(column as usize - 1).copied().ok_or(LOST)?;
+        let letter = letters.get(column as usize - 1).copied().ok_or(MISSING)?;
         let substitution = self.substitutions.get(matrix.host, row, letter);
         Ok(Inputs::Cell {
             diagonal,
-            substitution: substitution.cloned().ok_or(LOST)?,
+            substitution: substitution.cloned().ok_or(MISSING)?,
             left,
             above,
         })
@@ -434,9 +434,9 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
     }
 
     fn randomness(&self) -> Result<&Randomness, ProtocolError> {
-        self.randomness.as_ref().ok_or(LOST)
+        self.randomness.as_ref().ok_or(MISSING)
     }
 }
 
 /// A value that must be known by the order of the cells is missing.
-const LOST: ProtocolError = ProtocolError::Internal("a value of the matrix was lost");
+const MISSING: ProtocolError = ProtocolError::Internal("a value of the matrix is missing");
