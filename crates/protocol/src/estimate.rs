@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_measurement_takes_its_time() {
+    fn a_measurement_takes_the_requested_time() {
         let start = Instant::now();
         let measured = speed(Duration::from_millis(2));
         assert!(measured > 0 && start.elapsed() >= Duration::from_millis(2));

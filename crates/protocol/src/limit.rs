@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn known_limits() {
+    fn limits_match_known_values() {
         let of = |metric, letters, length| limit(metric, letters).comparisons(length);
         assert_eq!(of(Metric::Levenshtein, 26, 20), 9);
         assert_eq!(of(index(1.0), 26, 20), 7);

@@ -27,7 +27,7 @@ pub(crate) struct Experiment {
     seconds: f64,
     /// Only operations with this in their name.
     wanted: String,
-    good: bool,
+    as_expected: bool,
 }
 
 impl Experiment {
@@ -39,13 +39,13 @@ impl Experiment {
         Self {
             seconds,
             wanted,
-            good: true,
+            as_expected: true,
         }
     }
 
     /// Whether every operation was as expected.
-    pub(crate) fn is_good(&self) -> bool {
-        self.good
+    pub(crate) fn all_as_expected(&self) -> bool {
+        self.as_expected
     }
 
     /// Measures an operation and prints a line.
@@ -80,7 +80,7 @@ impl Experiment {
             (t, Expected::Difference) if t < DIFFERENT => "NOT FOUND: the test is blind",
             (_, Expected::Difference) => "found, as it must be",
         };
-        self.good &= (t.abs() < DIFFERENT) == (expected == Expected::NoDifference);
+        self.as_expected &= (t.abs() < DIFFERENT) == (expected == Expected::NoDifference);
         #[allow(clippy::cast_precision_loss, reason = "a count for a mean")]
         let mean = total / measurements.len() as f64 / 1000.0;
         println!(

@@ -70,7 +70,7 @@ fn merged_tiles_are_one_run() {
 }
 
 #[test]
-fn incomplete_or_foreign_tiles_are_refused() {
+fn incomplete_tiles_and_tiles_of_another_plan_are_refused() {
     let refused = |change: &dyn Fn(&mut Vec<Outcome>)| {
         let mut tiles = all(4);
         change(&mut tiles);

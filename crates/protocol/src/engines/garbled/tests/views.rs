@@ -102,7 +102,7 @@ fn views_depend_only_on_the_scores() {
 
 /// The statistic detects patterns: one byte in fifty that depends on the input is enough.
 #[test]
-fn the_statistic_finds_what_it_looks_for() {
+fn the_statistic_detects_a_pattern() {
     let mut rng = ChaCha20Rng::seed_from_u64(3);
     let mut bytes = |bias: bool| -> Vec<u8> {
         (0..100_000)

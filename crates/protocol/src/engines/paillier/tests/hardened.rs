@@ -213,7 +213,7 @@ fn together(shape: &Shape) -> usize {
 
 /// Slots are long enough for this many cells in a ciphertext, or this many ciphertexts to a cell.
 #[test]
-fn cells_per_ciphertext() {
+fn slots_hold_the_documented_number_of_cells() {
     for (largest, steps) in [(1, 1), (107, SESSION), (1 << 20, 100)] {
         let (three, four) = (
             Shape::new(3, largest, steps).unwrap(),
