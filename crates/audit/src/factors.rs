@@ -16,7 +16,7 @@ use crypto_bigint::BoxedUint;
 /// Up to this many multipliers are summed one by one; those above by an integral, which is accurate to a millionth.
 const ONE_BY_ONE: u128 = 1_000;
 /// If this many multipliers explain a value, one more or less makes no difference.
-const COUNTLESS: f64 = (1u64 << 40) as f64;
+const MANY_MULTIPLIERS: f64 = (1u64 << 40) as f64;
 
 /// A masked difference as the key holder sees it.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,7 +79,9 @@ impl Factors {
             seen.size / low / high
         };
         match seen.whole {
-            Some(whole) if explaining < COUNTLESS || seen.size / high < ONE_BY_ONE as f64 => {
+            Some(whole)
+                if explaining < MANY_MULTIPLIERS || seen.size / high < ONE_BY_ONE as f64 =>
+            {
                 let (less, more) = (u128::from(less), u128::from(more));
                 // Above zero both ends of the interval are like this, below zero they are swapped.
                 let (first, last) = if truth > 0 {
