@@ -111,7 +111,7 @@ p1,a.png,Aw
 }
 
 #[test]
-fn tables_in_any_order_with_extra_columns() {
+fn columns_may_be_in_any_order_with_others_between() {
     for (text, expected, notes) in [
         ("participant,scanpath\np,AB\nq,\n", vec!["p//AB", "q//"], 1),
         ("Scanpath;Stimulus;Participant\nAB;s;p\n", vec!["p/s/AB"], 1),
@@ -142,7 +142,7 @@ fn tables_in_any_order_with_extra_columns() {
 }
 
 #[test]
-fn ogama_and_scangraph_text() {
+fn ogama_and_scangraph_text_is_read() {
     let file = read_text("# Levels: 3\n# A = map\np one\tABC\n\np two\t\n").unwrap();
     assert_eq!(rows(&file), ["p one//ABC", "p two//"]);
     let file = read_text("p one\t\np two\tAB\n").unwrap();
@@ -160,7 +160,7 @@ fn ogama_and_scangraph_text() {
 }
 
 #[test]
-fn one_string_per_line() {
+fn one_string_per_line_is_read() {
     let file = read_text("\nABC\n\n# comment\nxyz\n\n\n").unwrap();
     assert_eq!(rows(&file), ["1//ABC", "2//xyz"]);
     let notes = file.notes.join("; ");

@@ -218,7 +218,7 @@ mod tests {
         "@relation gaze\n@attribute time integer\n@attribute x numeric\n@attribute y numeric\n";
 
     #[test]
-    fn the_tiny_file() {
+    fn the_test_file_is_read() {
         let (read, detected) = read_file(
             &ArffGaze,
             &tiny_file("arff-gaze.arff"),
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn the_real_file() {
+    fn a_published_file_is_read() {
         let Some(path) = shared_file("arff_gazecom/deep_em_input.arff") else {
             return;
         };

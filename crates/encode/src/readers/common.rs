@@ -159,7 +159,7 @@ pub(crate) mod testing {
     }
 
     /// Every prefix of a text, and the text with single bytes corrupted, must end in a value and not in a panic.
-    pub(crate) fn survives_damage(format: &dyn Format, name: &str) {
+    pub(crate) fn assert_damage_does_not_panic(format: &dyn Format, name: &str) {
         let bytes = std::fs::read(testdata(name)).unwrap();
         let check = |bytes: Vec<u8>| {
             if let Ok(input) = Input::from_bytes(name, bytes) {

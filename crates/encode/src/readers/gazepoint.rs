@@ -258,7 +258,9 @@ fn is_off(row: Row<'_>, valid: Option<usize>) -> Result<bool, ReadError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::readers::common::testing::{detected, read_detected, read_path, survives_damage};
+    use crate::readers::common::testing::{
+        assert_damage_does_not_panic, detected, read_detected, read_path,
+    };
     use crate::readers::recorder::{Recorder, read_text, shared_file};
 
     fn read(text: &str, options: &ReadOptions) -> Result<Recorder, ReadError> {
@@ -266,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tiny_file_of_all_gaze() {
+    fn fixations_are_read_from_all_gaze() {
         let read = read_detected(&Gazepoint, "gazepoint.csv", &ReadOptions::default());
         let [sea, hill] = read.recordings.as_slice() else {
             panic!("{read:?}")
@@ -290,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_of_the_same_file() {
+    fn samples_are_read_from_all_gaze() {
         let samples = ReadOptions {
             rows: RowChoice::Samples,
             ..ReadOptions::default()
@@ -337,11 +339,11 @@ mod tests {
 
     #[test]
     fn damaged_input_does_not_panic() {
-        survives_damage(&Gazepoint, "gazepoint.csv");
+        assert_damage_does_not_panic(&Gazepoint, "gazepoint.csv");
     }
 
     #[test]
-    fn a_real_file_of_fixations() {
+    fn a_published_file_of_fixations_is_read() {
         let Some(path) = shared_file("gazepoint/valid_fixations.csv") else {
             return;
         };

@@ -206,7 +206,7 @@ mod tests {
         "# Idx, longitude, latitude, start timestamp, duration, start frame, end frame\n";
 
     #[test]
-    fn the_tiny_file() {
+    fn the_test_file_is_read() {
         let path = tiny_file("salient360_fixations.csv");
         let (read, detected) = read_file(&Salient360, &path, &ReadOptions::default()).unwrap();
         assert_eq!(detected, "salient360");
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn the_real_file() {
+    fn a_published_file_is_read() {
         let Some(path) = shared_file("salient360_videos_H/10_Cows_fixations.csv") else {
             return;
         };

@@ -178,12 +178,14 @@ fn is_version_3(head: &Head) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::readers::common::testing::{detected, read_detected, read_path, survives_damage};
+    use crate::readers::common::testing::{
+        assert_damage_does_not_panic, detected, read_detected, read_path,
+    };
     use crate::readers::recorder::{read_text, shared_file};
     use crate::{Dropped, Space};
 
     #[test]
-    fn a_tiny_file_of_version_2() {
+    fn a_version_2_file_is_read() {
         let plain = ReadOptions::default();
         let read = read_detected(&TobiiStudio, "tobii-studio.tsv", &plain);
         let recording = &read.recordings[0];
@@ -201,11 +203,11 @@ mod tests {
         assert_eq!(recording.starts, [Some(26.0), Some(659.0), Some(800.0)]);
         assert_eq!(read.dropped[&Dropped::Lost], 1);
         assert_eq!(read.dropped[&Dropped::NegativeDuration], 1);
-        survives_damage(&TobiiStudio, "tobii-studio.tsv");
+        assert_damage_does_not_panic(&TobiiStudio, "tobii-studio.tsv");
     }
 
     #[test]
-    fn version_3() {
+    fn a_version_3_file_is_read() {
         let text = "\u{feff}ParticipantName\tRecordingName\tRecordingResolution\tMediaName\tMediaWidth\tMediaHeight\tRecordingTimestamp\tFixationIndex\tGazeEventType\tGazeEventDuration\tFixationPointX (MCSpx)\tFixationPointY (MCSpx)\tGazePointX (ADCSpx)\tGazePointY (ADCSpx)\tAOI[lake]Hit\t\r\n\
                     P1\tR1\t1920 x 1080\ta.png\t800\t600\t0\t1\tFixation\t200\t10\t20\t570\t260\t1\t\r\n\
                     P1\tR1\t1920 x 1080\ta.png\t800\t600\t3\t1\tFixation\t200\t10\t20\t571\t261\t1\t\r\n\
@@ -252,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_real_file_of_version_2() {
+    fn a_published_version_2_file_is_read() {
         let Some(path) = shared_file("tobii_v2/P61-Fixation-Data.tsv") else {
             return;
         };

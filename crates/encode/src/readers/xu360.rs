@@ -150,7 +150,7 @@ mod tests {
     use crate::readers::recorder::{read_file, read_text, shared_file, tiny_file};
 
     #[test]
-    fn the_tiny_file() {
+    fn the_test_file_is_read() {
         let (read, detected) = read_file(
             &Xu360,
             &tiny_file("video007_p012.txt"),
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn the_real_file() {
+    fn a_published_file_is_read() {
         let Some(path) = shared_file("xu_cvpr18_360gaze/video028_p003.txt") else {
             return;
         };

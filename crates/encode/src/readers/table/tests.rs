@@ -20,7 +20,7 @@ fn assumes(read: &Recorder, words: &str) -> bool {
 }
 
 #[test]
-fn the_tiny_file_of_fixations() {
+fn the_test_file_of_fixations_is_read() {
     let options = ReadOptions {
         screen: Some((640.0, 480.0)),
         ..ReadOptions::default()
@@ -71,7 +71,7 @@ fn the_tiny_file_of_fixations() {
 }
 
 #[test]
-fn the_tiny_file_of_gaze() {
+fn the_test_file_of_gaze_is_read() {
     let path = tiny_file("table-gaze.tsv");
     let (read, detected) = read_file(&Table, &path, &ReadOptions::default()).unwrap();
     assert_eq!(detected, "table");
@@ -282,7 +282,7 @@ fn empty_rows_of_spreadsheets_are_counted() {
 }
 
 #[test]
-fn real_reading_data() {
+fn published_reading_data_are_read() {
     let Some(path) = shared_file("scasim/eyemovements.csv") else {
         return;
     };
@@ -319,7 +319,7 @@ fn real_reading_data() {
 }
 
 #[test]
-fn real_fixation_vectors() {
+fn published_fixation_vectors_are_read() {
     for (file, count, last) in [
         ("segment_10_sub-01.tsv", 36, (345.7, 206.8, 89.5)),
         ("segment_10_sub-19.tsv", 28, (356.1, 258.6, 1160.0)),
