@@ -100,8 +100,8 @@ impl<L: Copy + Default + Zeroize> Tallies<L> {
         self.pending += 1;
     }
 
-    /// Adds what is pending, if it is much.
-    pub fn settle<P: Party<Label = L>>(
+    /// Adds the pending bits once there are enough to fill lanes.
+    pub fn add_pending<P: Party<Label = L>>(
         &mut self,
         party: &mut P,
         channel: &mut dyn Channel,
@@ -218,7 +218,7 @@ fn add_once<P: Party>(
         added.extend_from_slice(&sum[..chunk.len()]);
         carried.extend_from_slice(&carry[..chunk.len()]);
     }
-    party.settle(channel)?;
+    party.finish_gates(channel)?;
     let mut carries = Vec::with_capacity(lists.len());
     let mut first = 0;
     for (bits, count) in lists.iter_mut().zip(counts) {
@@ -256,7 +256,7 @@ mod tests {
             for (counter, bit) in &bits {
                 tallies.push(*counter, *bit);
                 expected[*counter] += u64::from(*bit);
-                tallies.settle(&mut clear, &mut channel).unwrap();
+                tallies.add_pending(&mut clear, &mut channel).unwrap();
             }
             let weights = tallies.into_weights();
             let counts = sums_of_weights(&mut clear, &mut channel, weights).unwrap();

@@ -58,5 +58,5 @@ pub trait Party: Circuit {
 
     /// Call after running gates: the garbler sends tables. An evaluator that ran out of tables returns an error
     /// here.
-    fn settle(&mut self, channel: &mut dyn Channel) -> Result<(), MpcError>;
+    fn finish_gates(&mut self, channel: &mut dyn Channel) -> Result<(), MpcError>;
 }

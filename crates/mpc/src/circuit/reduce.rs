@@ -73,7 +73,7 @@ pub fn pairwise<P: Party>(
                 x = vec![party.not(&less)];
             }
         }
-        party.settle(channel)?;
+        party.finish_gates(channel)?;
         let number = |lane: usize| Zeroizing::new(x.iter().map(|wire| wire[lane]).collect());
         results.extend((0..chunk.len()).map(number));
     }

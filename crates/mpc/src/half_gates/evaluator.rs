@@ -93,7 +93,7 @@ impl Circuit for Evaluator {
     fn and(&mut self, a: &Bundle<ActiveLabel>, b: &Bundle<ActiveLabel>) -> Bundle<ActiveLabel> {
         let bytes = self.lanes * TABLE_BYTES;
         let Some(bytes) = self.tables.get(self.used..self.used + bytes) else {
-            // The caller announced too few gates. Stored until `settle`, so that gadgets need no error paths.
+            // The caller announced too few gates. Stored until `finish_gates`, so that gadgets need no error paths.
             self.out_of_tables = true;
             return [ActiveLabel::default(); LANES];
         };
@@ -122,7 +122,7 @@ impl Party for Evaluator {
         Ok(channel.receive(&mut self.tables[had..])?)
     }
 
-    fn settle(&mut self, _: &mut dyn Channel) -> Result<(), MpcError> {
+    fn finish_gates(&mut self, _: &mut dyn Channel) -> Result<(), MpcError> {
         if self.out_of_tables {
             return Err(MpcError::Misuse("more gates were evaluated than announced"));
         }

@@ -147,8 +147,8 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
         if lanes > 0 {
             self.run_bundle(&places, lanes, rest, party);
         }
-        party.settle(channel)?;
-        self.tallies.settle(party, channel)
+        party.finish_gates(channel)?;
+        self.tallies.add_pending(party, channel)
     }
 
     /// Runs the cell in some lanes and returns the inputs that are left for others. Inlined twice, once with the usual number of lanes
