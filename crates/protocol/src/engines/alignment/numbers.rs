@@ -81,7 +81,7 @@ impl Scoring {
     }
 
     /// The raw result as a linear function of the number of a matrix: a constant, and the factor of the number. With
-    /// hidden lengths the number has been settled.
+    /// hidden lengths the number is the adjusted one.
     pub(crate) fn linear(&self, rows: u32, columns: u32) -> Result<[i64; 2], ProtocolError> {
         let (rows, columns) = (i128::from(rows), i128::from(columns));
         let (constant, factor) = match (self.padding, self.kind) {
@@ -198,8 +198,8 @@ impl Scoring {
         })
     }
 
-    /// Bits of settled numbers of matrices of scanpaths up to these lengths; 0 if nothing is settled.
-    pub(in crate::engines) fn settled_bits(&self, longest: Longest) -> usize {
+    /// Bits of adjusted numbers of matrices of scanpaths up to these lengths; 0 if nothing is adjusted.
+    pub(in crate::engines) fn adjusted_bits(&self, longest: Longest) -> usize {
         match (self.kind, self.padding) {
             (Kind::Reward { largest }, None) => {
                 let letters = u64::from(longest.shorter) + u64::from(longest.longer);
@@ -225,8 +225,8 @@ impl Scoring {
         }
     }
 
-    /// The settled result for a number: the user's score is computed from it if lengths are hidden.
-    pub(in crate::engines) fn settled(&self, number: u64) -> Option<i64> {
+    /// The adjusted result for a number, from which the user's score follows if lengths are hidden.
+    pub(in crate::engines) fn adjusted(&self, number: u64) -> Option<i64> {
         match self.length_terms() {
             Some(length_terms) if !length_terms.doubled => {
                 let value = i128::from(number) - length_terms.offset;
@@ -239,8 +239,8 @@ impl Scoring {
         }
     }
 
-    /// The bit of a settled number that says whether it is within a bound.
-    pub(in crate::engines) fn settled_test(&self, bound: Bound) -> Test {
+    /// The bit of an adjusted number that says whether it is within a bound.
+    pub(in crate::engines) fn adjusted_test(&self, bound: Bound) -> Test {
         let offset = self
             .length_terms()
             .map_or(0, |length_terms| length_terms.offset);

@@ -119,7 +119,7 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
             longest_columns: size(work.join_longest),
             letters,
             cell,
-            term_bits: scoring.settled_bits(longest),
+            term_bits: scoring.adjusted_bits(longest),
             outputs: match work.reveal {
                 Reveal::Score | Reveal::Group(_) => Outputs::Numbers,
                 Reveal::Threshold(_) => Outputs::AtLeast,
