@@ -67,7 +67,7 @@ pub struct Link {
 /// Steps of [`speed`] in a second on a core of that machine when it is idle otherwise.
 const STEPS_PER_SECOND: f64 = 7.4e8;
 
-/// Steps between two looks at the clock.
+/// Steps between two readings of the clock.
 const STEPS: u32 = 1 << 14;
 
 /// Measures for this time how fast this side computes, in percent of the machine on which the engines' constants were
@@ -83,7 +83,7 @@ pub fn speed(time: Duration) -> u32 {
             state = (state ^ state >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         }
         state = std::hint::black_box(state);
-        measured.look(start.elapsed());
+        measured.record(start.elapsed());
     }
     measured.speed()
 }
@@ -98,8 +98,8 @@ struct SpeedMeasurement {
 }
 
 impl SpeedMeasurement {
-    /// So much time has passed after some more steps.
-    fn look(&mut self, elapsed: Duration) {
+    /// Records the time that has passed after [`STEPS`] more steps.
+    fn record(&mut self, elapsed: Duration) {
         self.longest = self.longest.max(elapsed.saturating_sub(self.elapsed));
         self.elapsed = elapsed;
         self.looks += 1;
@@ -280,7 +280,7 @@ mod tests {
             while let Some((_, pause)) = pauses.next_if(|(at, _)| *at <= computed) {
                 paused += pause;
             }
-            measured.look(Duration::from_secs_f64(computed + paused));
+            measured.record(Duration::from_secs_f64(computed + paused));
         }
         measured.speed()
     }

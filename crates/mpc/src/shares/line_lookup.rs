@@ -36,7 +36,7 @@ use zeroize::Zeroizing;
 
 /// Cells per line from which these trees are cheaper than those of [`super::lookup`]: the extra cost, 28·(N − 1) bytes,
 /// divided by the saving, 7/8·(N − 1) bits.
-pub(crate) const WORTHWHILE: u64 = 256;
+pub(crate) const MIN_CELLS_PER_LINE: u64 = 256;
 
 /// Bits of a message, about.
 pub(crate) const MESSAGE_BITS: usize = 1 << 20;

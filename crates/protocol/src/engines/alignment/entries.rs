@@ -106,7 +106,7 @@ impl<'a> Entries<'a> {
         }
     }
 
-    fn are_few(&self) -> bool {
+    fn fit_in_table(&self) -> bool {
         self.rows as usize * self.letters as usize <= MOST_ENTRIES
     }
 
@@ -119,7 +119,7 @@ impl<'a> Entries<'a> {
     /// The common divisor of the gaps and of all entries that matter. One beyond `most` does not (a cost above two
     /// gaps, a score below them).
     pub(in crate::engines) fn divisor(&self, of_gaps: u64, most: u64) -> u64 {
-        if !self.are_few() {
+        if !self.fit_in_table() {
             return 1;
         }
         let matters = |entry: &i64| match self.model {
@@ -135,7 +135,7 @@ impl<'a> Entries<'a> {
 
     /// The largest cost after division, clipped at `most`.
     pub(in crate::engines) fn largest(&self, most: u64, divisor: u64) -> u64 {
-        if !self.are_few() {
+        if !self.fit_in_table() {
             return most;
         }
         let largest = self.all().map(|cost| cost.unsigned_abs() / divisor).max();

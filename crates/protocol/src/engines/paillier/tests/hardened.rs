@@ -160,9 +160,9 @@ fn extreme_cell(
         // As under encryption: candidates times factors, and offsets in the clear.
         let secret = match pairs.get(place).zip(masks.get(place)) {
             Some((&(i, j), (factor, _))) => big(factor) * width * (&permuted[i] - &permuted[j]),
-            None => (0..together(shape))
+            None => (0..padded_per_slot(shape))
                 .filter_map(|k| {
-                    let at = (place - pairs.len()) * together(shape) + k;
+                    let at = (place - pairs.len()) * padded_per_slot(shape) + k;
                     Some(permuted.get(at)? << (k * padded(shape)))
                 })
                 .sum(),
@@ -207,7 +207,7 @@ fn padded(shape: &Shape) -> usize {
 }
 
 /// Padded candidates in a slot.
-fn together(shape: &Shape) -> usize {
+fn padded_per_slot(shape: &Shape) -> usize {
     if 3 * padded(shape) <= 255 { 3 } else { 2 }
 }
 
