@@ -122,7 +122,7 @@ impl Gates {
         self.select(&positive, numbers, width + 1).await
     }
 
-    /// Whether numbers modulo 2^(width + 1) are not negative, shared by exclusive or.
+    /// Whether numbers modulo 2^(width + 1) are not negative, XOR-shared.
     pub(crate) async fn not_negative(
         &self,
         numbers: &[u64],

@@ -1,4 +1,4 @@
-//! Between bits that are shared by exclusive or and numbers that are shared by addition.
+//! Conversions between XOR-shared bits and additively shared numbers.
 
 use super::gates::{Factor, Gates};
 use super::packing::{Words, mask, words};

@@ -117,7 +117,7 @@ impl Gates {
         Ok(sums)
     }
 
-    /// The number where the bit is 1, else 0. Bits are shared by exclusive or, numbers modulo 2^`bits`.
+    /// The number where the bit is 1, else 0. Bits are XOR-shared; numbers are shared modulo 2^`bits`.
     pub(crate) async fn select(
         &self,
         chosen: &[u64],
@@ -135,7 +135,7 @@ impl Gates {
         Ok(selected)
     }
 
-    /// Each bit times `bits` bits, all shared by exclusive or.
+    /// Each bit times `bits` bits, all XOR-shared.
     pub(crate) async fn and(
         &self,
         own_bits: &[u64],

@@ -3,7 +3,7 @@
 //! A matrix has *lines*, whose letters have trees ([`super::lookup`]), and *positions* along them. Lines are the rows
 //! of every other matrix, so that both sides send the same amount, unless lines share trees ([`super::line_lookup`]).
 //! Cell (line i, position j) belongs to step i + j. Costs are looked up one step ahead, in the messages of the current
-//! step, so that nobody waits for them.
+//! step, so that they cost no extra round.
 
 use super::bits::BitList;
 use super::gates::Gates;
@@ -92,7 +92,7 @@ pub(crate) struct Letters<'a> {
 /// Where the costs of a group come from.
 #[derive(Clone, Copy)]
 pub(crate) enum Source<'a> {
-    /// They are looked up on the way.
+    /// They are looked up step by step.
     Trees {
         /// Trees of own letters, each without its letter's leaf.
         own: &'a Trees,
@@ -101,7 +101,7 @@ pub(crate) enum Source<'a> {
         /// Whole trees of the other side's letters.
         theirs: &'a Trees,
     },
-    /// Looked up before, for each matrix.
+    /// They were looked up before the first step, for each matrix.
     Known(&'a [LineCosts]),
 }
 

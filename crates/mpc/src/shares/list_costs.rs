@@ -53,8 +53,8 @@ pub fn not_negative(count: u64, bits: usize) -> AlignmentCost {
     of_lists(count, sign_bytes(bits), sign_cost(bits))
 }
 
-/// [`super::SharesSession::diagonal_runs`] in matrices of this shape, without looking bits up. `streams` are those that are looked up on
-/// the way.
+/// [`super::SharesSession::diagonal_runs`] in matrices of this shape, without looking bits up. `streams` counts those that are looked up in the
+/// same messages.
 pub fn diagonal_runs(
     count: u64,
     [rows, columns]: [usize; 2],

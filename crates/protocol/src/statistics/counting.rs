@@ -5,7 +5,7 @@ use crate::{ProtocolError, Role};
 use veilpath_channel::Channel;
 use zeroize::Zeroizing;
 
-/// What a histogram opens, as shares by addition, for each bin.
+/// What a histogram opens, as additive shares, for each bin.
 pub(crate) struct HistogramShares {
     /// 1 if the count is shown.
     pub(crate) shown: Numbers,
@@ -81,7 +81,7 @@ impl<C: Channel> OnShares<'_, C> {
         self.without_small(&counts, &enough, values.len() as u64)
     }
 
-    /// For each bin a bit, shared by exclusive or: whether its pairs are of enough participants of each side.
+    /// An XOR-shared bit for each bin: whether its pairs are of enough participants of each side.
     fn enough(
         &mut self,
         bins: &BinCounts,

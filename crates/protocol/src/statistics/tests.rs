@@ -314,7 +314,7 @@ fn a_count_of_one_participants_pairs_is_hidden() {
         side.histogram(&own, &edges, 8, minimum, &of)
     });
     for bin in 0..4 {
-        // The other count would give this one away.
+        // This one follows from the other count and the total.
         assert_eq!(sum([found[0].shown[bin], found[1].shown[bin]]), 0);
         assert_eq!(sum([found[0].counts[bin], found[1].counts[bin]]), 0);
     }

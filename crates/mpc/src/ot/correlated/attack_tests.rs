@@ -21,7 +21,7 @@ use zeroize::Zeroizing;
 
 const FOUR: GroupBits = GroupBits::FOUR;
 
-/// The base transfers of a dealer, and what an honest receiver makes of them.
+/// The base transfers of a dealer, and the trees of an honest receiver.
 struct DealerOutput {
     kernel: Kernel,
     delta: Arc<Delta>,
