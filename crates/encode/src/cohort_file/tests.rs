@@ -396,7 +396,7 @@ fn the_aspect_is_for_drawings_and_not_a_setting() {
 }
 
 #[test]
-fn ids_are_neither_formulas_nor_steer_a_terminal() {
+fn ids_are_neither_formulas_nor_terminal_controls() {
     let text = "# veilpath cohort 1\n# alphabet: letters 4\n# data: \u{202e}x\nparticipant,scanpath\n'=p,AB\n\u{1b}[2J,AB\n";
     let file = read_text(text).unwrap();
     let ids: Vec<&str> = file
