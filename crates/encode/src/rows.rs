@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 /// A table that is read row by row, in memory bounded by the longest line.
 ///
-/// Quotes work within a line only: no tracker writes line breaks into fields, and a forgotten quote must not swallow the
+/// Quotes work within a line only: no tracker writes line breaks into fields, and an unclosed quote must not take in the
 /// rest of the file.
 pub struct Rows {
     source: Source,

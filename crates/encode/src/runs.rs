@@ -69,7 +69,7 @@ pub(crate) const MAX_LETTERS: usize = 1 << 24;
 /// The tolerance, as a share of the minimum dwell.
 const TOLERANCE: f64 = 1e-4;
 
-/// From so many steps the median is taken …
+/// The median is taken from this many steps …
 pub(crate) const STEPS_FOR_MEDIAN: usize = 64;
 
 /// … or from those in this many rows, if timestamps hardly advance.

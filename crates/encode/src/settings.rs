@@ -72,7 +72,7 @@ pub struct RunOptions {
     pub merge: bool,
     /// The most letters that a run leaves. Default: 3.
     pub cap: Option<u32>,
-    /// The longest loss of the eye that a run survives. Default: 75.
+    /// The longest loss of the eye that does not end a run. Default: 75.
     pub max_gap_ms: f64,
     /// What the length of a run is. Default: time.
     pub by: RunsBy,

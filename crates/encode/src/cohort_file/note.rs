@@ -29,7 +29,7 @@ pub enum CohortNote {
     ParticipantsNumbered,
     /// This many fixations outside all areas of interest (`#`) were left out.
     NoArea(usize),
-    /// So many blank lines were skipped.
+    /// This many blank lines were skipped.
     BlankLines(u64),
     /// This many ids and settings had unprintable characters, which were replaced.
     Unprintable(usize),

@@ -9,13 +9,13 @@ use crate::{
 /// Remembers the recording of the last row, so that a table with a name on every row asks the sink only where the name
 /// changes.
 #[derive(Default)]
-pub(crate) struct Current {
+pub(crate) struct CurrentRecording {
     participant: String,
     stimulus: Option<String>,
     id: Option<RecordingId>,
 }
 
-impl Current {
+impl CurrentRecording {
     /// The handle of a recording; the sink is asked only if it differs from the last.
     pub(crate) fn enter(
         &mut self,
@@ -141,7 +141,7 @@ pub(crate) mod testing {
         Ok(recorder)
     }
 
-    /// Reads one of our tiny files after making sure that detection gives it to this very reader.
+    /// Reads a test file after checking that detection selects this reader.
     pub(crate) fn read_detected(
         format: &dyn Format,
         name: &str,

@@ -4,7 +4,7 @@
 //! of the fixation so far, grows from row to row; the last valid row of each `FPOGID` is the fixation. Both are read in
 //! the same way.
 
-use super::common::{Current, fraction_space, report_fixation, start_ms};
+use super::common::{CurrentRecording, fraction_space, report_fixation, start_ms};
 use super::{Format, SupportedOptions, names_of};
 use crate::{
     Columns, Dropped, Eye, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording,
@@ -95,7 +95,7 @@ impl Media {
         row: Row<'_>,
         names: &Names,
         kind: Kind,
-        current: &mut Current,
+        current: &mut CurrentRecording,
         sink: &mut dyn Sink,
     ) -> Result<RecordingId, ReadError> {
         let text = |column: Option<usize>| {
@@ -145,7 +145,7 @@ fn read_fixations(
     let valid = columns.find(&["FPOGV"]);
     let aoi = columns.find(&["AOI"]);
     let unit = options.time_unit.unwrap_or(TimeUnit::Seconds).in_ms();
-    let mut current = Current::default();
+    let mut current = CurrentRecording::default();
     let mut pending: Option<Pending> = None;
     let mut pending_aoi = String::new();
     while let Some(row) = rows.next_row()? {
@@ -222,7 +222,7 @@ fn read_samples(
     let kind = Kind::Gaze {
         rate_hz: options.rate_hz,
     };
-    let mut current = Current::default();
+    let mut current = CurrentRecording::default();
     while let Some(row) = rows.next_row()? {
         let recording = media.enter(row, names, kind, &mut current, sink)?;
         let time_ms = match time {

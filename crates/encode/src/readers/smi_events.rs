@@ -4,7 +4,7 @@
 //!   by commas or tabs, in microseconds.
 //! - The table of BeGaze's metrics export: one header, `Event Start Trial Time [ms]`, `Category`, `Fixation Position X [px]`.
 
-use super::common::{Current, pixel_space, report_fixation, start_ms};
+use super::common::{CurrentRecording, pixel_space, report_fixation, start_ms};
 use super::smi::{Preamble, Stimuli, is_empty_value};
 use super::{Format, SupportedOptions, names_of, names_unless_in_columns};
 use crate::{
@@ -92,7 +92,7 @@ fn read_list(input: Input, options: &ReadOptions, sink: &mut dyn Sink) -> Result
         );
     }
     let unit = options.time_unit.unwrap_or(TimeUnit::Microseconds).in_ms();
-    let mut current = Current::default();
+    let mut current = CurrentRecording::default();
     while let Some(row) = rows.next_row()? {
         let mut words = row.text(0).split_ascii_whitespace();
         match words.next() {
@@ -173,7 +173,7 @@ fn read_table(input: Input, options: &ReadOptions, sink: &mut dyn Sink) -> Resul
     let aoi = columns.find(&["AOI Name"]);
     let unit = options.time_unit.unwrap_or(TimeUnit::Milliseconds).in_ms();
     let space = pixel_space(None, options);
-    let mut current = Current::default();
+    let mut current = CurrentRecording::default();
     while let Some(row) = rows.next_row()? {
         let text = |column: Option<usize>| column.map_or("", |column| row.text(column));
         if category.is_some() && !matches!(text(category), "Fixation" | "Visual Intake") {

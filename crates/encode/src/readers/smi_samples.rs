@@ -3,7 +3,7 @@
 //! `Time Type Trial … L POR X [px] …` in microseconds under a preamble of `##` lines, or BeGaze's newer table with
 //! `RecordingTime [ms]` and `Point of Regard Left X [px]`. A sample at 0, 0 or in a blink is lost.
 
-use super::common::{Current, pixel_space};
+use super::common::{CurrentRecording, pixel_space};
 use super::smi::{Preamble, Stimuli, is_empty_value};
 use super::{Format, SupportedOptions, names_unless_in_columns};
 use crate::{
@@ -109,7 +109,7 @@ impl Format for SmiSamples {
             sink.assumed("times are in microseconds, as in SMI's samples", &[]);
         }
         let unit = options.time_unit.unwrap_or(in_file).in_ms();
-        let mut current = Current::default();
+        let mut current = CurrentRecording::default();
         while let Some(row) = rows.next_row()? {
             let text = |column: Option<usize>| column.map_or("", |column| row.text(column));
             if row_type.is_some() && text(row_type) != "SMP" {

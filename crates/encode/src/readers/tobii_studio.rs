@@ -3,7 +3,7 @@
 //! Fixations off the screen have negative coordinates, often −1; they are passed on unchanged, and the encoder counts
 //! them as outside.
 
-use super::common::{Current, pixel_space, report_fixation, start_ms};
+use super::common::{CurrentRecording, pixel_space, report_fixation, start_ms};
 use super::tobii_columns::{Layout, size_in_words};
 use super::tobii_table::read_table;
 use super::{Format, SupportedOptions, names_of, names_unless_in_columns};
@@ -90,7 +90,7 @@ fn read_version_2(
     let duration = columns.require(&["FixationDuration"])?;
     let start = columns.find(&["Timestamp"]);
     let unit = options.time_unit.unwrap_or(TimeUnit::Milliseconds).in_ms();
-    let mut current = Current::default();
+    let mut current = CurrentRecording::default();
     while let Some(row) = rows.next_row()? {
         let point = row.number_or_missing(x)?.zip(row.number_or_missing(y)?);
         let duration_ms = row.number_or_missing(duration)?.map(|value| value * unit);

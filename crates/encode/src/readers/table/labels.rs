@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 /// A column with more different values in its first rows has no labels of events.
 const MOST_LABELS: usize = 12;
 
-/// So many labels are listed in a note.
+/// The most labels that a note lists.
 const LISTED_LABELS: usize = 5;
 
 /// What the columns about events say of a row.
