@@ -30,12 +30,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1200))]
 
     #[test]
-    fn global_alignment((comparison, a, b) in case(|size| global_metric(size).boxed())) {
+    fn global_alignments_equal_the_textbook((comparison, a, b) in case(|size| global_metric(size).boxed())) {
         prop_assert_eq!(comparison.raw(&a, &b), Ok(textbook(&comparison, &a, &b)));
     }
 
     #[test]
-    fn local_alignment((comparison, a, b) in case(|size| local_metric(size).boxed())) {
+    fn local_alignments_equal_the_textbook((comparison, a, b) in case(|size| local_metric(size).boxed())) {
         prop_assert_eq!(comparison.raw(&a, &b), Ok(textbook(&comparison, &a, &b)));
     }
 }
@@ -44,7 +44,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn scanmatch_in_double_precision_to_the_last_bit(
+    fn scanmatch_equals_the_textbook_to_the_last_bit(
         (alphabet, grid, (a, b)) in alphabet().prop_flat_map(|alphabet| {
             (Just(alphabet), grid(alphabet.size()), two_scanpaths(alphabet.size()))
         }),
@@ -137,7 +137,7 @@ fn local_alignments_are_exact_in_every_integer_width() {
     }
 }
 
-/// So many letters that strips become narrow and no square of values fits.
+/// Enough letters that strips become narrow and no square of values fits.
 #[test]
 fn scanpaths_over_thousands_of_cells_are_exact() {
     let alphabet = Alphabet::full(Notation::Numbers);
