@@ -1,4 +1,4 @@
-//! Who is most like whom.
+//! The most similar participants.
 
 use super::heat_map::cut;
 use super::matrix::Matrix;

@@ -307,7 +307,7 @@ impl Ids {
     }
 }
 
-/// Text from a file must neither control the terminal nor flood it.
+/// Text from a file must neither control the terminal nor fill it.
 fn at(line: u64, column: u64, problem: &str) -> ResultFileError {
     let problem = table::printable(problem);
     ResultFileError::Syntax {

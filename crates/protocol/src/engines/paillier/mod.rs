@@ -33,7 +33,7 @@
 //! The **matrix owner** learns no more than that if it follows the protocol: everything else that it sees is
 //! encrypted.
 //!
-//! The **key holder learns more, and nobody should rely on it not using that.** It decrypts the masked candidates of
+//! The **key holder learns more, and no user should rely on it not using that.** It decrypts the masked candidates of
 //! every cell. Of each cell it sees them in random order, shifted and multiplied by secret numbers, but *the same*
 //! numbers for all candidates of the cell. So it sees which candidates are equal; the exact ratio of their differences
 //! (for three candidates 0, 1 and 4 apart it sees 1 : 3 : 4); and, because the multiplier has a limited length, roughly

@@ -154,7 +154,7 @@ fn portions_of_lopsided_pairs_are_bounded() {
     }
 }
 
-/// So many that lines share trees.
+/// Enough comparisons that lines share trees.
 #[test]
 fn lines_that_share_trees_give_the_plain_score() {
     let metric = &metrics()[0];

@@ -1,4 +1,4 @@
-//! Every pair is charged before a message of this side reveals something about it, and no sooner than needed.
+//! Every pair is charged right before the first message of this side that reveals something about it.
 
 use super::super::PaillierOptions;
 use super::hostile::{encrypted, header, length, secret};
