@@ -292,15 +292,15 @@ impl Track {
         } else {
             following
         };
-        let went_back = self.previous.is_some_and(|previous| here < previous);
+        let is_backwards = self.previous.is_some_and(|previous| here < previous);
         self.previous = Some(here);
-        if went_back {
+        if is_backwards {
             *backwards += 1;
             let ended = self.close(None);
             self.open(row.gaze, here);
             return ended;
         }
-        let goes_on = match (&mut self.run, row.gaze) {
+        let continues = match (&mut self.run, row.gaze) {
             (None, _) => false,
             (Some(run), gaze) => {
                 let end = *run
@@ -315,7 +315,7 @@ impl Track {
                 }
             }
         };
-        if goes_on {
+        if continues {
             if let (Some(run), Gaze::At(_)) = (&mut self.run, row.gaze) {
                 run.last = here;
                 run.end = None;

@@ -117,10 +117,12 @@ impl Tracer {
 
 impl Sink for Tracer {
     fn recording(&mut self, recording: &Recording<'_>) -> Result<RecordingId, ReadError> {
-        let is_it = |it: &TracedRecording| {
+        let is_same = |it: &TracedRecording| {
             it.participant == recording.participant && it.stimulus.as_deref() == recording.stimulus
         };
-        let latest = self.latest.filter(|&at| is_it(&self.trace.recordings[at]));
+        let latest = self
+            .latest
+            .filter(|&at| is_same(&self.trace.recordings[at]));
         let at = match latest {
             Some(at) => at,
             None => {

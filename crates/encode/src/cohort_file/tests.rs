@@ -410,6 +410,6 @@ fn ids_are_neither_formulas_nor_terminal_controls() {
     assert!(file.notes.contains(&CohortNote::Unprintable(2).to_string()));
     assert!(written(&file.cohort, &[]).contains("\n'=p,,AB\n"));
     // Other programs do not mark formulas.
-    let foreign = read_text("participant,scanpath\n'=p,AB\n").unwrap();
-    assert_eq!(foreign.cohort.entries[0].participant, "'=p");
+    let other_program = read_text("participant,scanpath\n'=p,AB\n").unwrap();
+    assert_eq!(other_program.cohort.entries[0].participant, "'=p");
 }

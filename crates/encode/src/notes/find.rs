@@ -143,7 +143,7 @@ fn without_effect(options: &EncodeOptions, data: DataKinds) -> Vec<EncodeNote> {
     let given = for_gaze
         .into_iter()
         .filter(|(field, differs, _)| *differs || options.given.contains(field));
-    let idle = given.filter_map(|(field, _, detectors)| {
+    let no_effect = given.filter_map(|(field, _, detectors)| {
         let reason = match detectors.contains(&detection.detector) {
             _ if only_fixations => NoEffect::OnlyFixations,
             true => return None,
@@ -151,5 +151,5 @@ fn without_effect(options: &EncodeOptions, data: DataKinds) -> Vec<EncodeNote> {
         };
         Some(EncodeNote::NoEffect { field, reason })
     });
-    idle.collect()
+    no_effect.collect()
 }

@@ -82,12 +82,12 @@ impl Format for PupilGaze {
         while let Some(row) = rows.next_row()? {
             let point = position.of(row)?;
             let time_ms = row.number_or_missing(time)?.map(|value| value * unit);
-            let unsure = match confidence {
+            let is_uncertain = match confidence {
                 Some(confidence) => row.number_or_missing(confidence)? == Some(0.0),
                 None => false,
             };
             let blinks = blink.is_some_and(|blink| !row.text(blink).is_empty());
-            let lost = unsure || blinks || is_false(row, worn);
+            let lost = is_uncertain || blinks || is_false(row, worn);
             let recording = names.enter(row, kind, position.space, sink)?;
             sink.sample(
                 recording,

@@ -148,14 +148,14 @@ impl Layout {
             .flat_map(|stem| positions(columns, stem))
             .collect();
         found.sort_by_key(|position| {
-            let wished = options.units == Some(CoordinateUnit::Fraction)
+            let requested = options.units == Some(CoordinateUnit::Fraction)
                 && position.frame == Frame::Fraction;
             let rank = match position.frame {
                 Frame::Media => 0,
                 Frame::Screen => 1,
                 Frame::Fraction => 2,
             };
-            (!wished, !sized(position.frame), rank)
+            (!requested, !sized(position.frame), rank)
         });
         found.first().copied()
     }

@@ -210,8 +210,8 @@ fn refusals_say_what_to_do() {
     assert!(refused(&[("sub-1_physioevents.tsv", "0.1\t0.2\tblink\n")]).contains("_physio.tsv.gz"));
     let heart = r#"{"SamplingFrequency": 50, "Columns": ["cardiac"]}"#;
     assert!(refused(&[(DATA, "1\n"), json(heart)]).contains("cardiac"));
-    let rateless = r#"{"Columns": ["x_coordinate", "y_coordinate"]}"#;
-    assert!(refused(&[(DATA, "1\t2\n"), json(rateless)]).contains("sampling rate"));
+    let without_rate = r#"{"Columns": ["x_coordinate", "y_coordinate"]}"#;
+    assert!(refused(&[(DATA, "1\t2\n"), json(without_rate)]).contains("sampling rate"));
     let volts = r#"{"SamplingFrequency": 50, "Columns": ["x_coordinate", "y_coordinate"], "x_coordinate": {"Units": "V"}}"#;
     assert!(refused(&[(DATA, "1\t2\n"), json(volts)]).contains("not a known unit"));
     assert!(refused(&[(DATA, "1\t2\n"), json("{\"Columns\": [")]).contains("truncated"));

@@ -69,9 +69,9 @@ fn samples_of_either_eye_are_read() {
         ]
     );
     options.eye = Eye::Left;
-    let left_alone = read_detected(&EyelinkAsc, "eyelink-asc.asc", &options);
-    assert_eq!(left_alone.recordings.len(), 1);
-    assert_eq!(left_alone.dropped[&Dropped::OtherEye], 1 + 1);
+    let only_left = read_detected(&EyelinkAsc, "eyelink-asc.asc", &options);
+    assert_eq!(only_left.recordings.len(), 1);
+    assert_eq!(only_left.dropped[&Dropped::OtherEye], 1 + 1);
 }
 
 #[test]

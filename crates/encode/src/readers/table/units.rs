@@ -149,7 +149,7 @@ pub(super) fn space(
         Some(unit) => Some(unit),
         None => unit_by_name(columns, layout, survey, sink)?,
     };
-    let judged = stated.is_none();
+    let inferred = stated.is_none();
     let unit = match stated {
         Some(unit) => unit,
         None => unit_by_survey(columns, layout, survey, options, sink)?,
@@ -180,7 +180,7 @@ pub(super) fn space(
         None => space_in(unit, None, options),
     };
     match survey.likely_unit() {
-        Some(likely) if space.is_none() && judged && sink.places_points() => {
+        Some(likely) if space.is_none() && inferred && sink.places_points() => {
             Err(likely.error(columns))
         }
         _ => Ok(space),
