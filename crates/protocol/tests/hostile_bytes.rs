@@ -199,9 +199,9 @@ fn garbled_scripts_end_in_a_number_or_in_a_typed_error() {
         }
         let closed = Some(Err(ProtocolError::Channel(ChannelError::Closed)));
         assert_eq!(garbled(&with_bytes(script, 0)), closed);
-        let mut pointless = with_bytes(script, 64);
-        pointless[7] = 3;
-        let refused = garbled(&pointless);
+        let mut without_points = with_bytes(script, 64);
+        without_points[7] = 3;
+        let refused = garbled(&without_points);
         assert!(matches!(
             refused,
             Some(Err(ProtocolError::PeerMisbehaved(_)))

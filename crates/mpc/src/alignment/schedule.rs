@@ -208,10 +208,10 @@ mod tests {
             let cells: usize = spans.iter().map(|span| span.cells).sum();
             assert_eq!(cells, 300 * 500 + 20 * 20 + 128 * 900);
             for pair in spans.windows(2) {
-                let goes_on =
+                let same_strip =
                     pair[0].strip == pair[1].strip && pair[0].steps.end == pair[1].steps.start;
                 let next = pair[0].strip + 1 == pair[1].strip && pair[1].steps.start == 0;
-                assert!(goes_on || next);
+                assert!(same_strip || next);
             }
             assert!(spans.iter().all(|span| span.cells * width <= SPAN_WIRES));
         }

@@ -147,18 +147,18 @@ fn add_until<P: Party>(
 ) -> Result<(), MpcError> {
     let mut weight = 0;
     while weights.iter().any(|bits| bits.len() > weight) {
-        let crowded = |list: &usize| {
+        let overfull = |list: &usize| {
             let bits = weights[*list].get(weight);
             bits.is_some_and(|bits| bits.len() > most)
         };
-        let crowded: Vec<usize> = (0..weights.len()).filter(crowded).collect();
-        let mut taken: Vec<Number<P::Label>> = crowded
+        let overfull: Vec<usize> = (0..weights.len()).filter(overfull).collect();
+        let mut taken: Vec<Number<P::Label>> = overfull
             .iter()
             .map(|list| std::mem::take(&mut weights[*list][weight]))
             .collect();
         while taken.iter().any(|bits| bits.len() > most) {
             let carries = add_once(party, channel, &mut taken, most)?;
-            for (list, carries) in crowded.iter().zip(carries) {
+            for (list, carries) in overfull.iter().zip(carries) {
                 let bits = &mut weights[*list];
                 if !carries.is_empty() {
                     if bits.len() == weight + 1 {
@@ -168,7 +168,7 @@ fn add_until<P: Party>(
                 }
             }
         }
-        for (list, bits) in crowded.into_iter().zip(taken) {
+        for (list, bits) in overfull.into_iter().zip(taken) {
             weights[list][weight] = bits;
         }
         weight += 1;

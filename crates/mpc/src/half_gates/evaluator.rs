@@ -117,9 +117,9 @@ impl Party for Evaluator {
             return Ok(());
         }
         self.drop_used();
-        let had = self.tables.len();
+        let left = self.tables.len();
         self.tables.resize(wanted, 0);
-        Ok(channel.receive(&mut self.tables[had..])?)
+        Ok(channel.receive(&mut self.tables[left..])?)
     }
 
     fn finish_gates(&mut self, _: &mut dyn Channel) -> Result<(), MpcError> {

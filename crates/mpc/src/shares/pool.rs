@@ -195,10 +195,10 @@ impl Pool {
     /// Batches to start now for these transfers and those that will be needed soon.
     pub(crate) fn missing(&self, demand: Demand) -> usize {
         let available = self.available();
-        let coming = available.sent.min(available.received) + self.under_way * self.batch;
-        let soon = self.expected.saturating_sub(demand.larger());
-        let wanted = demand.larger() + soon.min(MAX_BATCHES_IN_FLIGHT * self.batch);
-        let missing = wanted.saturating_sub(coming).div_ceil(self.batch);
+        let upcoming = available.sent.min(available.received) + self.under_way * self.batch;
+        let needed_soon = self.expected.saturating_sub(demand.larger());
+        let wanted = demand.larger() + needed_soon.min(MAX_BATCHES_IN_FLIGHT * self.batch);
+        let missing = wanted.saturating_sub(upcoming).div_ceil(self.batch);
         missing.min(MAX_BATCHES_IN_FLIGHT - self.under_way)
     }
 

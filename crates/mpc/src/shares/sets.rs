@@ -89,8 +89,9 @@ impl SharesSession {
             return Ok(Vec::new());
         };
         let each = first.bits.len();
-        let alike = |own: &ChosenNumbers<'_>| own.bits.len() == each && own.numbers.len() == each;
-        if each == 0 || width > 62 || !comparisons.iter().all(alike) {
+        let has_size =
+            |own: &ChosenNumbers<'_>| own.bits.len() == each && own.numbers.len() == each;
+        if each == 0 || width > 62 || !comparisons.iter().all(has_size) {
             return Err(MpcError::Misuse("comparisons have different sizes"));
         }
         let cost = largest_chosen_cost(each, width);

@@ -20,11 +20,11 @@ impl MontgomeryConstants {
     /// Computed in constant time, for the modulus may be a secret prime. `None` for a modulus of zero.
     pub(crate) fn new(modulus: &[u64], radix_bits: u32) -> Option<Self> {
         let words = modulus.len();
-        let wiped =
+        let nonzero_erased =
             |uint: BoxedUint| Option::<NonZero<_>>::from(uint.into_nz()).map(Zeroizing::new);
-        let m: Zeroizing<NonZero<BoxedUint>> = wiped(to_uint(modulus))?;
+        let m: Zeroizing<NonZero<BoxedUint>> = nonzero_erased(to_uint(modulus))?;
         let whole: &BoxedUint = (*m).as_ref();
-        let m_squared = wiped(whole.concatenating_square())?;
+        let m_squared = nonzero_erased(whole.concatenating_square())?;
         let split = |value: &BoxedUint| {
             let (high, low) = value.div_rem(&m);
             Residue::from_digits(&from_uint(&low, words), &from_uint(&high, words))

@@ -64,10 +64,10 @@ fn assert_uniform(name: &str, counts: &[usize]) {
         .iter()
         .map(|&count| (count as f64 - expected).powi(2) / expected)
         .sum();
-    let freedom = (counts.len() - 1) as f64;
+    let degrees_of_freedom = (counts.len() - 1) as f64;
     // Six standard deviations beyond the mean, and some for the skew of few classes.
     assert!(
-        chi_square < freedom + 6.0 * (2.0 * freedom).sqrt() + 12.0,
+        chi_square < degrees_of_freedom + 6.0 * (2.0 * degrees_of_freedom).sqrt() + 12.0,
         "{name}: {counts:?}"
     );
 }

@@ -383,9 +383,9 @@ fn engines_that_reveal_more_do_not_claim_to_reveal_nothing() {
         (paillier, false),
     ] {
         let spec = spec(engine, &Metric::Levenshtein, "mean", &a, &b);
-        let promise = "nothing about single pairs";
-        assert_eq!(spec.answer_in_words().contains(promise), promises);
+        let claim = "nothing about single pairs";
+        assert_eq!(spec.answer_in_words().contains(claim), promises);
         let learned = engine.revealed(&spec);
-        assert_eq!(learned.iter().any(|it| it.what.contains(promise)), promises);
+        assert_eq!(learned.iter().any(|it| it.what.contains(claim)), promises);
     }
 }

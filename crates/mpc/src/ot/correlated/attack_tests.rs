@@ -260,9 +260,9 @@ fn a_failed_check_erases_the_cots_and_ends_the_sender() {
         right_end.send(&bytes).unwrap();
         right_end.flush().unwrap();
         let mut v = vec![Block::new(9); count];
-        let made = CotSender::extend(&mut sender, &mut v, &mut left);
+        let extended = CotSender::extend(&mut sender, &mut v, &mut left);
         assert_eq!(
-            is_caught(&made, Misbehaviour::InconsistentTransfers),
+            is_caught(&extended, Misbehaviour::InconsistentTransfers),
             !right
         );
         assert_eq!(v.iter().all(|block| *block == Block::ZERO), !right);

@@ -185,9 +185,9 @@ fn every_cell_is_counted_once_on_both_sides() {
     let spec = spec(&Metric::Levenshtein, &a, &b);
     for partitioning in [one_worker(), in_pieces(3)] {
         let ends = run(&spec, &a, &b, (partitioning, partitioning), 9);
-        for witness in [ends.of_host, ends.of_join] {
+        for progress in [ends.of_host, ends.of_join] {
             assert_eq!(
-                witness.cells.into_inner().unwrap(),
+                progress.cells.into_inner().unwrap(),
                 letters(&a) * letters(&b)
             );
         }
