@@ -71,11 +71,11 @@ impl Rule {
 
     fn covers_at(&self, finding: &Finding, at: usize, file: &str, root: &Path) -> bool {
         let (inner, frame) = (&finding.frames[..at], &finding.frames[at]);
-        let is_foreign = |frame: &&Frame| !frame.is_standard() && frame.product_file().is_none();
-        let mut foreign = inner.iter().filter(is_foreign);
+        let is_dependency = |frame: &&Frame| !frame.is_standard() && frame.product_file().is_none();
+        let mut dependencies = inner.iter().filter(is_dependency);
         let above = match self.above.as_str() {
-            "-" => foreign.next().is_none(),
-            part => foreign.any(|frame| frame.file.contains(part)),
+            "-" => dependencies.next().is_none(),
+            part => dependencies.any(|frame| frame.file.contains(part)),
         };
         above
             && (self.file == "*" || self.file == file)

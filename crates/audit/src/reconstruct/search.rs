@@ -65,17 +65,17 @@ pub(super) fn attack(
     while oracle.asked() < effort.most {
         let guess = population.first().cloned().unwrap_or_default();
         let visible = oracle.visible(&guess);
-        let unanimous = population
+        let all_equal = population
             .iter()
             .all(|member| oracle.visible(member) == visible);
-        let letters = if unanimous {
+        let letters = if all_equal {
             guess.clone()
         } else {
             search.choose(oracle, &population, effort.proposals)?
         };
         let reply = oracle.ask(&letters)?;
         let answer = range(oracle, letters.len(), reply, scorer.is_maximised())?;
-        let is_right = unanimous && answer.distance(scorer.raw(&letters, &guess)) == 0;
+        let is_right = all_equal && answer.distance(scorer.raw(&letters, &guess)) == 0;
         search.queries.push(Query { letters, answer });
         if is_right && (reply != Reply::Within(true) || search.is_unique(&guess, effort)) {
             return Ok(Some(guess));

@@ -41,9 +41,9 @@ pub(super) fn serve(
         })
     };
     std::thread::scope(|scope| {
-        let back = scope.spawn(|| forward(&up, &down));
-        let forth = forward(&down, &up);
-        forth.and(back.join().unwrap_or(Ok(())))
+        let responses = scope.spawn(|| forward(&up, &down));
+        let requests = forward(&down, &up);
+        requests.and(responses.join().unwrap_or(Ok(())))
     })
 }
 
