@@ -82,7 +82,7 @@ impl Rule {
             && (self.text == "*" || line_of(&root.join(file), frame.line).contains(&self.text))
     }
 
-    /// How it is shown if no finding needs it any more.
+    /// How a rule without findings is printed.
     pub fn place(&self) -> String {
         format!("{}: {}", self.file, self.text)
     }

@@ -103,7 +103,6 @@ impl Known {
         values
     }
 
-    /// The class of each letter.
     pub(crate) fn class_of_letters(&self) -> Vec<usize> {
         let mut of = vec![0; self.letters];
         for (number, class) in self.classes.iter().enumerate() {

@@ -208,7 +208,6 @@ impl GroupColumn {
     }
 }
 
-/// The groups of all files.
 #[derive(Default)]
 pub(crate) struct GroupsOfFiles {
     by_participant: HashMap<String, String>,

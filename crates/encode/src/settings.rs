@@ -81,12 +81,12 @@ pub struct RunOptions {
 /// How a run's length in minimum dwells becomes a number of letters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Downsize {
-    /// Down.
+    /// Rounded down.
     #[default]
     Floor,
-    /// To the nearest, halves up.
+    /// Rounded to the nearest, halves up.
     Round,
-    /// Up.
+    /// Rounded up.
     Ceil,
 }
 

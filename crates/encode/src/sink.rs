@@ -50,12 +50,12 @@ pub trait Sink {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordingId(pub usize);
 
-/// Whose eyes, on what, measured how.
+/// One participant on one stimulus, and what its rows mean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording<'a> {
-    /// Who looked.
+    /// The participant.
     pub participant: &'a str,
-    /// At what.
+    /// The stimulus.
     pub stimulus: Option<&'a str>,
     /// What the rows are.
     pub kind: Kind,
@@ -71,7 +71,7 @@ pub enum Kind {
     Fixations,
     /// Raw gaze, sample by sample.
     Gaze {
-        /// Samples per second, where the format or the user says.
+        /// Samples per second, if the format or the user gives it.
         rate_hz: Option<f64>,
     },
 }
@@ -224,9 +224,9 @@ pub struct Fixation<'a> {
     pub x: f64,
     /// y in the file's coordinates.
     pub y: f64,
-    /// When it starts, where the file says.
+    /// The start, if the file has it.
     pub start_ms: Option<f64>,
-    /// How long, where the file says; never negative or NaN.
+    /// The duration, if the file has it; never negative or NaN.
     pub duration_ms: Option<f64>,
     /// The area of interest that the tracker's software names.
     pub aoi: Option<&'a str>,
@@ -235,9 +235,9 @@ pub struct Fixation<'a> {
 /// One gaze sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample<'a> {
-    /// When, where the file says.
+    /// The time, if the file has it.
     pub time_ms: Option<f64>,
-    /// Where; `None` for a lost sample (NaN, `.`, confidence 0, blink).
+    /// The point; `None` for a lost sample (NaN, `.`, confidence 0, blink).
     pub point: Option<(f64, f64)>,
     /// The area of interest that the tracker's software names.
     pub aoi: Option<&'a str>,

@@ -23,9 +23,9 @@ pub struct Trace {
 /// The points of one participant on one stimulus.
 #[derive(Clone)]
 pub struct TracedRecording {
-    /// Who looked.
+    /// The participant.
     pub participant: String,
-    /// At what.
+    /// The stimulus.
     pub stimulus: Option<String>,
     /// Whether the points are fixations; otherwise they are gaze samples.
     pub is_fixations: bool,

@@ -26,7 +26,7 @@ struct Shared {
     ring: Ring,
     /// `n²`, as ciphertexts are written.
     modulus_squared: Box<[u8]>,
-    /// What the upper half of a ciphertext's number is multiplied by.
+    /// The factor of the upper half of a ciphertext's number.
     upper_half: Factor,
     /// `n` as the exponent of fresh randomisers.
     exponent: Exponent,

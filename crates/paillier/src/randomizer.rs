@@ -288,7 +288,6 @@ fn random_bases_of_secret<R: CryptoRng + ?Sized>(
     (0..count).map(base).collect()
 }
 
-/// This many random words.
 fn random_words<R: CryptoRng + ?Sized>(count: usize, rng: &mut R) -> Words {
     let mut bytes = Zeroizing::new(vec![0; 8 * count]);
     rng.fill_bytes(&mut bytes);

@@ -33,7 +33,7 @@ pub struct SecretKey {
     public: PublicKey,
     p: PrimeHalf,
     q: PrimeHalf,
-    /// What the logarithm modulo `p²` is multiplied by to be the message modulo `p`.
+    /// The factor that turns the logarithm modulo `p²` into the message modulo `p`.
     correction: Factor,
     /// The same modulo `q`, divided by `p`.
     divided_correction: Factor,

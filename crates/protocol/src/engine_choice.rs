@@ -14,7 +14,7 @@ use veilpath_mpc::ot::correlated::GroupBits;
 pub enum EngineChoice {
     /// One of the proven engines, once the connection is known: [`ProvenEstimates::preferred`].
     Auto,
-    /// By the user.
+    /// The engine that the user chose.
     Fixed(Engine),
 }
 

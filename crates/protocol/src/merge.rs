@@ -27,7 +27,7 @@ pub enum MergeError {
         outcome: usize,
         /// Its number of tiles.
         found: u32,
-        /// That of the first.
+        /// The number of tiles of the first outcome.
         expected: u32,
     },
     /// A tile of another plan.

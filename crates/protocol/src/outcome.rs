@@ -41,9 +41,9 @@ pub struct Outcome {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Label {
-    /// Who looked.
+    /// The participant.
     pub participant: String,
-    /// At what.
+    /// The stimulus.
     pub stimulus: Option<String>,
 }
 

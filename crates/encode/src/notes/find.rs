@@ -6,7 +6,7 @@ use crate::{DataKinds, Detector, Dropped, EncodeField, EncodeOptions, Placing, S
 use std::collections::HashSet;
 use veilpath_metrics::Cohort;
 
-/// What the user should know about everything.
+/// All notes about the finished cohort.
 pub(crate) fn notes(
     cohort: &Cohort,
     summary: &Summary,

@@ -9,7 +9,6 @@ use crate::{
     Sample, Sink, Space, TimeUnit,
 };
 
-/// See the module.
 pub(super) struct ArffGaze;
 
 impl Format for ArffGaze {

@@ -11,7 +11,6 @@ use crate::{
     RowChoice, Rows, Sample, Sink, Space, TimeUnit, guess_delimiter, is_missing, parse_number,
 };
 
-/// See the module.
 pub(super) struct Ehtask;
 
 /// The frame rate of the videos, for files without times.

@@ -18,7 +18,6 @@ use crate::{
     RecordingId, RowChoice, Sample, Sink, Space, SpaceKind, is_missing,
 };
 
-/// EyeLink ASC.
 pub(crate) struct EyelinkAsc;
 
 impl Format for EyelinkAsc {

@@ -9,7 +9,6 @@ use crate::{
     Rows, Sample, Sink, Space,
 };
 
-/// See the module.
 pub(super) struct Oemc;
 
 /// GazeCom was recorded with an EyeLink II.

@@ -59,7 +59,7 @@ impl Position {
     }
 }
 
-/// Whose rows they are.
+/// The names of the rows' recordings.
 pub(super) struct Names {
     participant: String,
     stimulus: Option<String>,

@@ -13,7 +13,6 @@ use crate::{
     RecordingId, RowChoice, Rows, Sink, Space, TimeUnit, guess_delimiter,
 };
 
-/// See the module.
 pub(super) struct Salient360;
 
 // The names of the data sets first, then those of the toolbox's exports.

@@ -5,7 +5,6 @@ use super::tobii_table::read_table;
 use super::{Format, SupportedOptions, names_unless_in_columns};
 use crate::{Columns, Head, Input, NamesInFile, ReadError, ReadOptions, Rows, Sink};
 
-/// Tobii Pro Lab.
 pub(crate) struct TobiiProLab;
 
 impl Format for TobiiProLab {

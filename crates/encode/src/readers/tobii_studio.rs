@@ -12,7 +12,6 @@ use crate::{
     Sink, TimeUnit, guess_delimiter,
 };
 
-/// Tobii Studio.
 pub(crate) struct TobiiStudio;
 
 impl Format for TobiiStudio {

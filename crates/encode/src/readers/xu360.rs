@@ -10,7 +10,6 @@ use crate::{
     Rows, Sample, Sink, Space,
 };
 
-/// See the module.
 pub(super) struct Xu360;
 
 /// The rate of most films; the videos of the data set have 24 to 60.

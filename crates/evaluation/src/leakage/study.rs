@@ -22,7 +22,7 @@ use veilpath_protocol::{
 /// The number of random scanpaths that the attack on the score tries.
 const SCORE_TRIES: usize = 40_000;
 
-/// No clue belongs to another comparison.
+/// For attacks in which every clue belongs to the attacked comparison.
 const NO_BACKGROUND: &dyn Fn(&veilpath_audit::Clue) -> f64 = &|_| 0.0;
 
 pub(super) struct Study<'a> {

@@ -54,7 +54,6 @@ pub struct Options {
     pub folder: PathBuf,
 }
 
-/// One case.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     engine: EngineChoice,

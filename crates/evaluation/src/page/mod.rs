@@ -26,7 +26,6 @@ pub(crate) struct Section {
     pub(crate) plots: Vec<Plot>,
     /// The names of the columns.
     pub(crate) columns: Vec<String>,
-    /// The rows.
     pub(crate) rows: Vec<Row>,
 }
 

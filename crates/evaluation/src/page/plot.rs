@@ -28,7 +28,6 @@ pub(crate) struct Series {
     pub(crate) points: Vec<(f64, f64, bool)>,
 }
 
-/// One axis.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Axis {
     /// What it shows.
@@ -37,7 +36,6 @@ pub(crate) struct Axis {
     pub(crate) logarithmic: bool,
 }
 
-/// A plot.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Plot {
     /// A text alternative for screen readers.

@@ -24,7 +24,6 @@ pub(super) struct Header {
     pub(super) own_cohorts: Option<[String; 3]>,
 }
 
-/// An engine that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum MeasuredEngine {

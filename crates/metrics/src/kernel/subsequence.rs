@@ -7,9 +7,7 @@
 
 use super::Row;
 
-/// Words of a strip.
 const STRIP_WORDS: usize = 4;
-/// Rows of a strip.
 const STRIP_ROWS: usize = STRIP_WORDS * 64;
 
 /// Letters that are looked up in a table that stays in the first-level cache.

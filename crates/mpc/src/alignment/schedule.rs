@@ -152,7 +152,7 @@ pub(super) fn groups(shapes: Vec<Shape>, width: usize, alphabet: usize) -> Vec<G
     let (mut first, mut rows, mut blocks) = (0, 0, 0);
     for (at, shape) in shapes.iter().enumerate() {
         let strip_rows = shape.rows.min(STRIP_ROWS);
-        // Even an empty matrix takes a place.
+        // An empty matrix counts as one row.
         let more_rows = strip_rows.max(1);
         let more_blocks = (strip_rows * width).div_ceil(128) * alphabet;
         if at > first && (rows + more_rows > most_rows || blocks + more_blocks > GROUP_TABLE_BLOCKS)

@@ -21,7 +21,6 @@ use crate::wavefront::offsets;
 use std::ops::Range;
 use zeroize::Zeroizing;
 
-/// One matrix.
 #[derive(Clone, Debug)]
 pub(crate) struct Matrix {
     /// Whether its lines are the rows, the host's letters.
@@ -172,12 +171,10 @@ impl<'a> Group<'a> {
         lines.map(|lines| lines.len()).sum()
     }
 
-    /// All lines.
     pub(crate) fn lines(&self) -> usize {
         self.line_offsets.last().copied().unwrap_or(0)
     }
 
-    /// All positions.
     pub(crate) fn positions(&self) -> usize {
         self.position_offsets.last().copied().unwrap_or(0)
     }

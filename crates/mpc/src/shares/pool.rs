@@ -371,7 +371,7 @@ impl<T: Copy + Default + Zeroize> BatchQueue<T> {
             .map_or(&mut [], |batch| &mut batch[..])
     }
 
-    /// Shows the next `count`, with which `used` are used up. They are copied only if they are not all of one batch.
+    /// Calls a function with the next `count` and consumes `used`. They are copied only if they span several batches.
     fn read<R>(
         &mut self,
         count: usize,
@@ -390,7 +390,7 @@ impl<T: Copy + Default + Zeroize> BatchQueue<T> {
         }
     }
 
-    /// The next `count`, with which `used` are used up.
+    /// The next `count`; consumes `used`.
     fn take(&mut self, count: usize, used: usize) -> Result<Zeroizing<Vec<T>>, MpcError> {
         let mut list = Zeroizing::new(Vec::with_capacity(used));
         self.left = self.left.checked_sub(used).ok_or(NOT_RESERVED)?;
@@ -404,7 +404,7 @@ impl<T: Copy + Default + Zeroize> BatchQueue<T> {
         Ok(list)
     }
 
-    /// Says that the first batch is used up to this place.
+    /// Marks the first batch as used up to this place.
     fn advance(&mut self, end: usize) {
         self.used = end;
         if self.batches.front().is_some_and(|batch| batch.len() == end) {

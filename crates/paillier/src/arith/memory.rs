@@ -65,7 +65,6 @@ pub(crate) struct Buffer<T: Limb>(Vec<T>);
 pub(crate) type Words = Buffer<u64>;
 
 impl<T: Limb> Buffer<T> {
-    /// This many zeros.
     pub(crate) fn zeros(count: usize) -> Self {
         let mut buffer = take_zeroed(count);
         buffer.truncate(count);

@@ -159,7 +159,7 @@ impl<'a> Job<'a> {
         self
     }
 
-    /// Asks these records before sending anything about a pair.
+    /// Consults these records before it sends anything about a pair.
     #[must_use]
     pub fn with_store(mut self, store: &'a dyn PairStore) -> Self {
         self.store = store;

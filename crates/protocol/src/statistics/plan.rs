@@ -307,7 +307,7 @@ pub(super) fn side(role: Role) -> usize {
     }
 }
 
-/// The names that labels are indices into: those of both sides if their labels are compared with each other.
+/// The names that labels index: those of both sides if their labels are compared.
 fn names(question: GroupQuestion, sizes: &[GroupSizes; 2]) -> Result<Vec<String>, ProtocolError> {
     if !question.needs_groups() {
         return Ok(Vec::new());
@@ -327,7 +327,7 @@ fn names(question: GroupQuestion, sizes: &[GroupSizes; 2]) -> Result<Vec<String>
     }
 }
 
-/// The names that the labels of a side are indices into.
+/// The names that the labels of a side index.
 fn names_of_side(
     question: GroupQuestion,
     all: &[String],

@@ -30,7 +30,6 @@ use units::Survey;
 
 pub(crate) use places::{coordinate_pairs, look_like_coordinates, unpaired_coordinate};
 
-/// See the module.
 pub(super) struct Table;
 
 impl Format for Table {

@@ -141,7 +141,6 @@ enum CoreTask<'a> {
     Correct(&'a [u8], Vec<Pending>),
 }
 
-/// Its result.
 enum TaskResult {
     Masked((Vec<u8>, Vec<Pending>)),
     Corrected(Vec<(Target, Ciphertext)>),
@@ -221,7 +220,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         let (mut masked, mut values) = (Vec::new(), Vec::new());
         if !(steps.is_empty() && pending.is_empty()) {
             let context = self.context()?;
-            // The longest pieces first, so that the cores finish at about the same time.
+            // The longest tasks first, so that the cores finish at about the same time.
             let at_a_time = piece_length(steps.len(), LANES * self.agreement.layout.cells);
             let mut work: Vec<_> = pieces(steps, at_a_time)
                 .into_iter()
