@@ -2,7 +2,7 @@
 //! something else.
 
 use crate::EncodeNote;
-use crate::observations::ENOUGH_ROWS;
+use crate::observations::MIN_ROWS_FOR_NOTE;
 use crate::summary::FileSummary;
 use std::collections::HashMap;
 
@@ -39,7 +39,7 @@ impl Tally {
     }
 
     fn has_enough_points(&self) -> bool {
-        self.outside + self.used >= ENOUGH_ROWS
+        self.outside + self.used >= MIN_ROWS_FOR_NOTE
     }
 
     fn is_odd(&self) -> bool {

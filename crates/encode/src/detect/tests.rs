@@ -199,7 +199,7 @@ const EXPECTED: &[(&str, &str)] = &[
 ];
 
 /// Recognised by a reader that rejects them with a reason: no places, or none on the panorama.
-const REFUSED_BY_THEIR_READER: &[&str] = &["_physioevents.tsv.gz", "salient360_toolbox_raw/"];
+const REFUSED_BY_READER: &[&str] = &["_physioevents.tsv.gz", "salient360_toolbox_raw/"];
 
 #[test]
 fn every_real_file_is_read_or_refused_with_advice() {
@@ -231,9 +231,7 @@ fn every_real_file_is_read_or_refused_with_advice() {
             Ok((_, read)) => read.err(),
             Err(refusal) => Some(refusal),
         };
-        let by_reader = REFUSED_BY_THEIR_READER
-            .iter()
-            .any(|part| path.contains(part));
+        let by_reader = REFUSED_BY_READER.iter().any(|part| path.contains(part));
         let wanted = *expected == "refused" || by_reader;
         match refusal {
             Some(error) if error.remedy.is_empty() => {

@@ -1,7 +1,7 @@
 //! Which notes a finished cohort calls for.
 
 use super::{EncodeNote, NoEffect, NoLetters};
-use crate::observations::{ENOUGH_ROWS, Observations};
+use crate::observations::{MIN_ROWS_FOR_NOTE, Observations};
 use crate::{DataKinds, Detector, Dropped, EncodeField, EncodeOptions, Placing, Summary};
 use std::collections::HashSet;
 use veilpath_metrics::Cohort;
@@ -35,7 +35,7 @@ pub(crate) fn notes(
             cause: seen.places.likely_cause(),
         });
     }
-    if lost * 2 > summary.rows_read && summary.rows_read >= ENOUGH_ROWS {
+    if lost * 2 > summary.rows_read && summary.rows_read >= MIN_ROWS_FOR_NOTE {
         notes.push(EncodeNote::MostlyLost {
             lost,
             rows: summary.rows_read,

@@ -62,7 +62,7 @@ impl Kernels {
                 }
                 Costs::Unit { mismatch }
                     if mismatch >= model.insert.saturating_add(model.delete)
-                        && letters <= subsequence::MOST_LETTERS =>
+                        && letters <= subsequence::MAX_LETTERS =>
                 {
                     IntegerKernel::Subsequence {
                         insert: i64::from(model.insert),

@@ -6,7 +6,7 @@ use rand_chacha::ChaCha20Rng;
 use std::time::{Duration, Instant};
 
 /// Slow operations are measured for longer, until there are this many measurements,
-const FEWEST: usize = 400;
+const MIN_MEASUREMENTS: usize = 400;
 /// but at most this many times as long.
 const MAX_OVERRUN: f64 = 6.0;
 
@@ -60,7 +60,8 @@ impl Experiment {
         let mut measurements = Measurements::default();
         let (start, mut total) = (Instant::now(), 0.0);
         let more = |elapsed: f64, count: usize| {
-            elapsed < self.seconds || (count < FEWEST && elapsed < MAX_OVERRUN * self.seconds)
+            elapsed < self.seconds
+                || (count < MIN_MEASUREMENTS && elapsed < MAX_OVERRUN * self.seconds)
         };
         while more(start.elapsed().as_secs_f64(), measurements.len()) {
             let class = if rng.random::<bool>() {

@@ -13,7 +13,7 @@ use crate::{
 use std::collections::BTreeSet;
 
 /// A column with more different values in its first rows has no labels of events.
-const MOST_LABELS: usize = 12;
+const MAX_LABELS: usize = 12;
 
 /// The most labels that a note lists.
 const LISTED_LABELS: usize = 5;
@@ -294,12 +294,12 @@ impl Candidate {
     }
 
     fn has_labels(&self) -> bool {
-        (2..=MOST_LABELS).contains(&self.counts.labels.len())
+        (2..=MAX_LABELS).contains(&self.counts.labels.len())
     }
 
     fn labels(&self) -> (usize, BTreeSet<String>) {
         let labels = match self.counts.labels.len() {
-            0..=MOST_LABELS => self.counts.labels.clone(),
+            0..=MAX_LABELS => self.counts.labels.clone(),
             _ => BTreeSet::new(),
         };
         (self.column, labels)
@@ -325,7 +325,7 @@ impl Counts {
         self.known += usize::from(meaning.is_some());
         self.movements +=
             usize::from(meaning.is_some_and(|meaning| meaning != LabelMeaning::Vague));
-        if self.labels.len() <= MOST_LABELS && !self.labels.contains(value) {
+        if self.labels.len() <= MAX_LABELS && !self.labels.contains(value) {
             self.labels.insert(value.to_string());
         }
     }

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// With fewer points, their range says too little.
-const ENOUGH_POINTS: usize = 20;
+const MIN_POINTS: usize = 20;
 
 /// How many of the first rows are looked at.
 const SURVEYED_ROWS: usize = 1000;
@@ -129,7 +129,7 @@ impl Survey {
             );
             least >= -5.0 && most <= 105.0 && most - least >= 50.0
         };
-        self.points.len() >= ENOUGH_POINTS && spread(|point| point.0) && spread(|point| point.1)
+        self.points.len() >= MIN_POINTS && spread(|point| point.0) && spread(|point| point.1)
     }
 
     fn has_longitudes_above_180(&self) -> bool {

@@ -6,7 +6,7 @@ use veilpath_metrics::{Costs, Model, RecurrentLetters, Scores};
 
 /// The largest table of all pairs of letters that is scanned or stored. For larger ones costs are computed on demand,
 /// without looking for a common divisor.
-const MOST_ENTRIES: usize = 1 << 20;
+const MAX_ENTRIES: usize = 1 << 20;
 
 /// The inputs of matrix cells, by the garbler's letter and the evaluator's.
 pub(in crate::engines) struct Inputs<'a> {
@@ -30,7 +30,7 @@ impl<'a> Inputs<'a> {
             table: Vec::new(),
         };
         let letters = scoring.letters();
-        if letters.pow(2) <= MOST_ENTRIES {
+        if letters.pow(2) <= MAX_ENTRIES {
             let mut table = vec![0; letters.pow(2)];
             for (a, row) in table.chunks_exact_mut(letters).enumerate() {
                 inputs.compute(a, row);
@@ -107,7 +107,7 @@ impl<'a> Entries<'a> {
     }
 
     fn fit_in_table(&self) -> bool {
-        self.rows as usize * self.letters as usize <= MOST_ENTRIES
+        self.rows as usize * self.letters as usize <= MAX_ENTRIES
     }
 
     fn all(&self) -> impl Iterator<Item = i64> + '_ {

@@ -1,7 +1,7 @@
 //! From the number of a matrix to the raw result, and what is known about both in advance.
 
 use super::length_terms::{LengthTerms, Test};
-use super::scoring::{Kind, Longest, MOST_LETTERS, Scoring, shape};
+use super::scoring::{Kind, Longest, MAX_LETTERS, Scoring, shape};
 use crate::limit::AnswerSize;
 use crate::{JobError, ProtocolError};
 use std::ops::RangeInclusive;
@@ -145,7 +145,7 @@ impl Scoring {
     /// durations.
     pub(in crate::engines) fn length_terms(&self) -> Option<LengthTerms> {
         if let Kind::Reward { largest } = self.kind {
-            let length = self.padding.map_or(MOST_LETTERS, |padding| padding.length);
+            let length = self.padding.map_or(MAX_LETTERS, |padding| padding.length);
             return Some(LengthTerms {
                 width: bits_for(largest.saturating_mul(2 * u64::from(length))),
                 subtract: true,
@@ -313,10 +313,10 @@ impl Scoring {
             Kind::Difference { insert, delete } => AnswerSize::BitsOf(insert + delete),
             Kind::Local { best, .. } => AnswerSize::BitsOf(best),
             Kind::Warping { largest } => {
-                AnswerSize::Bits(bits_for(largest.saturating_mul(MOST_LETTERS.into())))
+                AnswerSize::Bits(bits_for(largest.saturating_mul(MAX_LETTERS.into())))
             }
             Kind::Reward { largest } => {
-                let letters = 2 * u64::from(MOST_LETTERS);
+                let letters = 2 * u64::from(MAX_LETTERS);
                 AnswerSize::Bits(bits_for(largest.saturating_mul(letters)))
             }
             Kind::Frechet { largest } | Kind::Hausdorff { largest } => {
@@ -334,7 +334,7 @@ impl Scoring {
                             .ok()
                             .and_then(|it| 1u64.checked_shl(it));
                         let factor = factor.unwrap_or(u64::MAX);
-                        AnswerSize::BitsOf(factor.saturating_mul(MOST_LETTERS.into()))
+                        AnswerSize::BitsOf(factor.saturating_mul(MAX_LETTERS.into()))
                     }
                 }
             }

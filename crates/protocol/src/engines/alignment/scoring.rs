@@ -348,4 +348,4 @@ pub(in crate::engines) fn shape(rows: u32, columns: u32) -> Shape {
 }
 
 /// The longest scanpath that the look-up can number.
-pub(in crate::engines) const MOST_LETTERS: u32 = MAX_STRIPS * STRIP_ROWS as u32;
+pub(in crate::engines) const MAX_LETTERS: u32 = MAX_STRIPS * STRIP_ROWS as u32;
