@@ -18,7 +18,7 @@ pub type Batch = Vec<Clue>;
 /// The settings of an attack.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// What it uses.
+    /// The features that it uses.
     pub feature: Feature,
     /// Hypotheses to keep.
     pub hypotheses: usize,

@@ -45,7 +45,7 @@ impl AesNi {
     }
 }
 
-/// What round `i + 1` adds to the first byte of each column of the key.
+/// The round constants of the AES-128 key schedule.
 const ROUND_CONSTANTS: [i32; 10] = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36];
 
 /// Brings the last column, rotated by one byte, into all four columns.

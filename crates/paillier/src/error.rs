@@ -114,7 +114,7 @@ pub enum KeyFileFault {
     Inconsistent,
 }
 
-/// What a caller did wrong.
+/// A mistake of the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Misuse {

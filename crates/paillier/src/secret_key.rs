@@ -43,7 +43,7 @@ pub struct SecretKey {
     idempotents: [Factor; 2],
 }
 
-/// What decryption and randomisers need modulo the square of one prime.
+/// Precomputed values for decryption and randomisers modulo the square of one prime.
 pub(crate) struct PrimeHalf {
     ring: Ring,
     prime: Zeroizing<NonZero<BoxedUint>>,

@@ -8,7 +8,7 @@ struct Unit {
     length: usize,
     delete: i64,
     insert: i64,
-    /// What a letter without a partner costs.
+    /// The cost of a letter without a partner.
     miss: i64,
 }
 

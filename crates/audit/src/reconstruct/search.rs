@@ -85,7 +85,7 @@ pub(super) fn attack(
     Ok(None)
 }
 
-/// What a reply says about the result to be minimised.
+/// The range of the minimised result that a reply allows.
 fn range(
     oracle: &Oracle<'_>,
     query: usize,

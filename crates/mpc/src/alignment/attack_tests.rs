@@ -152,7 +152,7 @@ impl CorrelatedReceiver for KnownDelta<'_> {
     }
 }
 
-/// What the garbler sends for one comparison of its letters with `columns` of the evaluator's.
+/// The garbler's messages for one comparison of its letters with `columns` of the evaluator's.
 fn garble(
     secret: &[usize],
     columns: usize,

@@ -19,7 +19,7 @@ use zeroize::Zeroizing;
 const ALPHABET: usize = 5;
 const LENGTH: usize = 40;
 
-/// What the garbler sends before the columns: the points of base transfers, and then the start of the tweaks.
+/// Bytes that the garbler sends before the columns: the points of base transfers, and then the start of the tweaks.
 const POINTS: usize = 64 * 128;
 const START: usize = POINTS + 16;
 

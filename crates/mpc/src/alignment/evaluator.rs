@@ -248,7 +248,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
     }
 }
 
-/// What is received ahead of the tables: columns of masked costs, and the labels of the evaluator's shares.
+/// Data received ahead of the tables: columns of masked costs, and the labels of the evaluator's shares.
 struct Prefetched<'a> {
     width: usize,
     letters: &'a ReceivedLetters,

@@ -317,7 +317,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
     }
 }
 
-/// What is sent ahead of the tables: columns of masked costs. Keeps the garbler's shares until their cells are garbled.
+/// Data sent ahead of the tables: columns of masked costs. Keeps the garbler's shares until their cells are garbled.
 struct Prefetched<'a, K, R> {
     cell: &'a K,
     letters: &'a SentLetters,

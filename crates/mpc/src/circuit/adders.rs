@@ -120,7 +120,7 @@ impl<L: Copy + Default + Zeroize> Tallies<L> {
         Ok(())
     }
 
-    /// What each counter has: bits whose sum is its count.
+    /// The bits of each counter, by weight. Their sum is its count.
     pub fn into_weights(self) -> Vec<Weights<L>> {
         self.counters
     }

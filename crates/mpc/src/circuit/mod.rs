@@ -27,7 +27,7 @@ pub type Bundle<L> = [L; LANES];
 /// A party that can run a circuit. The tables that [`Circuit::and`] produces or consumes are sent or received by
 /// [`Party`], so gadgets neither fail nor block.
 pub trait Circuit {
-    /// What this party has of one wire.
+    /// This party's label of one wire.
     type Label: Copy + Default + Zeroize;
 
     /// A wire with a value that both sides know.

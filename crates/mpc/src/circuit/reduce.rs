@@ -14,7 +14,7 @@ pub type Number<L> = Zeroizing<Vec<L>>;
 /// Two numbers, borrowed.
 pub type Pair<'a, L> = (&'a [L], &'a [L]);
 
-/// What to do with two numbers of w bits.
+/// An operation on two numbers of w bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// The sum, of w + 1 bits: w gates.

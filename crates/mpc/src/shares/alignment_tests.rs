@@ -8,7 +8,7 @@ use super::letters::rows;
 use super::lookup::{Table, Trees};
 use super::packing::Words;
 use super::seeds::SeedRequest;
-use super::tests::{TaskRun, play, sums, xors};
+use super::tests::{TaskRun, run_both_sides, sums, xors};
 use super::unit;
 use crate::circuit::numbers::bits_for;
 use crate::kernel::Kernel;
@@ -87,7 +87,7 @@ fn align_pairs(
     width: usize,
     entry: impl Fn(usize, usize) -> u64 + Sync,
 ) -> (TaskRun<[Words; 2]>, Vec<std::ops::Range<usize>>) {
-    let ran = play(async |gates: Gates| {
+    let ran = run_both_sides(async |gates: Gates| {
         let kernel = Kernel::best();
         let (own, matrices) = matrices(pairs, gates.party);
         let theirs = match gates.party {

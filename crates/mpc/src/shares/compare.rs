@@ -61,7 +61,7 @@ impl Leaf {
     }
 }
 
-/// What a gadget costs for each number, both directions together.
+/// The cost of a gadget per number, both directions together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GadgetCost {
     /// Transfers.

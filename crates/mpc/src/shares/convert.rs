@@ -42,7 +42,7 @@ impl Gates {
         Ok(numbers)
     }
 
-    /// Who receives alternates from bit to bit, so that traffic is balanced.
+    /// Whether this side receives. The sides alternate from bit to bit, so that traffic is balanced.
     fn receives(&self, bit: usize) -> bool {
         bit % 2 != self.party
     }

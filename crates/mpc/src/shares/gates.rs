@@ -29,7 +29,7 @@ pub(crate) struct Gates {
     pub(crate) party: usize,
 }
 
-/// What one side puts into products in one direction.
+/// One side's factors of products in one direction.
 pub(crate) enum Factor<'a> {
     /// Bits (0 or 1) of the receiver.
     Bits(&'a [u64]),

@@ -78,7 +78,7 @@ impl Matrix {
     }
 }
 
-/// What a session knows about letters.
+/// A session's letters and cost tables.
 pub(crate) struct Letters<'a> {
     pub(crate) kernel: Kernel,
     /// Own letters, of all scanpaths one after the other.

@@ -27,7 +27,7 @@ pub struct LetterLists<'a> {
     pub their_lengths: &'a [usize],
     /// Cells of all matrices that will have these letters.
     pub cells: u64,
-    /// Whose letters are the lines if lines share trees.
+    /// The side whose letters are the lines if lines share trees.
     pub lines: Party,
 }
 
@@ -52,7 +52,7 @@ pub(super) enum Lookup {
 }
 
 impl SharedLetters {
-    /// What look-ups read.
+    /// The data that look-ups read.
     pub(super) fn shared(&self, kernel: Kernel) -> Letters<'_> {
         Letters {
             kernel,

@@ -127,7 +127,7 @@ pub(crate) struct LineTrees {
     pub(crate) seeds: LineSeeds,
 }
 
-/// What this side has of the trees.
+/// This side's seeds of the trees.
 pub(crate) enum LineSeeds {
     /// The lines are its own.
     Own {
@@ -147,7 +147,7 @@ struct Segment {
     count: usize,
 }
 
-/// What one message is about: blocks of the lines of a scanpath, and positions of matrices that have these lines.
+/// The content of one message: blocks of the lines of a scanpath, and positions of matrices that have these lines.
 #[derive(Clone, Debug)]
 pub(crate) struct Piece {
     blocks: Range<usize>,
@@ -260,7 +260,7 @@ impl LineCosts {
     }
 }
 
-/// What look-ups read.
+/// The data that look-ups read.
 pub(crate) struct LineLookup<'a> {
     pub(crate) kernel: Kernel,
     pub(crate) trees: &'a LineTrees,

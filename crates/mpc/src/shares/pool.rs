@@ -100,7 +100,7 @@ pub(crate) struct Pool {
     under_way: usize,
     /// About how many transfers in each direction tasks will still reserve.
     expected: usize,
-    /// What tasks have reserved and not used yet.
+    /// Transfers that tasks have reserved and not used yet.
     reserved: Demand,
     sent: BatchQueue<Block>,
     received: BatchQueue<Block>,

@@ -19,7 +19,7 @@ use std::task::{Context, Poll, Waker};
 use veilpath_channel::Channel;
 use zeroize::Zeroizing;
 
-/// What a task has to send and waits for.
+/// The exchanges of a task: outgoing messages, and answers that it waits for.
 #[derive(Default)]
 pub(crate) struct Rounds {
     posts: RefCell<VecDeque<Exchange>>,
@@ -150,7 +150,7 @@ pub(crate) fn run<'a, T>(
     Ok(runner.results.into_iter().flatten().collect())
 }
 
-/// What the other side sent or will send, in order.
+/// Expected messages of the other side, in order.
 enum Expected<'a, T> {
     Messages(usize, Task<'a, T>),
     Batch,

@@ -120,7 +120,7 @@ fn groups(matrices: &[Matrix], at_once: usize) -> Vec<Range<usize>> {
     groups
 }
 
-/// What is counted, and how.
+/// The parameters of a count of runs.
 #[derive(Clone, Copy)]
 pub(super) struct Runs {
     /// L.

@@ -53,7 +53,7 @@ impl InnerProduct {
         self.each * self.bits[0].max(self.bits[1]) * (self.width + 2) / 16 + 1
     }
 
-    /// What one costs.
+    /// The cost of one.
     pub(super) fn cost(&self) -> GadgetCost {
         let mut cost = GadgetCost {
             cots: 1,
@@ -237,7 +237,7 @@ pub(super) fn largest_chosen_bytes(each: usize, width: usize) -> usize {
     message.max(transfers / (IN_FLIGHT_BYTES / MAX_UNREAD))
 }
 
-/// What a comparison by [`SharesSession::largest_chosen`] costs before it becomes an output.
+/// The cost of a comparison by [`SharesSession::largest_chosen`] before it becomes an output.
 pub(super) fn largest_chosen_cost(each: usize, width: usize) -> GadgetCost {
     let clamp = clamp_cost(width);
     let levels = each.next_power_of_two().trailing_zeros() as usize;

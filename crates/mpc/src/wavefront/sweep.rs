@@ -29,7 +29,7 @@ pub struct Sweep<'a, K, P: Party> {
     buffers: Buffers<P::Label>,
 }
 
-/// What a matrix gives.
+/// The output of one matrix.
 pub struct SweepOutput<L: Zeroize> {
     /// The size of the matrix.
     pub shape: Shape,

@@ -6,7 +6,7 @@ use zeroize::Zeroizing;
 use super::memory::Words;
 use super::residue::Residue;
 
-/// What a kernel with Montgomery radix `R` needs to know about its modulus `m`.
+/// Constants of the modulus `m` for a kernel with Montgomery radix `R`.
 pub(crate) struct MontgomeryConstants {
     /// `R mod m²`.
     pub(crate) radix: Residue,

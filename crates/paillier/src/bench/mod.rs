@@ -24,7 +24,7 @@ const BATCH: usize = 8;
 /// Each measurement is the best of this many rounds, because disturbances only slow down.
 const ROUNDS: u32 = 5;
 
-/// What to measure.
+/// The settings of a measurement.
 #[derive(Clone, Debug)]
 pub struct BenchPlan {
     /// Key sizes.
@@ -96,13 +96,13 @@ impl Operation {
 pub struct Measurement {
     /// κ.
     pub bits: u32,
-    /// What was done.
+    /// The operation.
     pub operation: Operation,
-    /// With which kernel.
+    /// The kernel.
     pub kernel: Kernel,
-    /// How often one core does it in a second.
+    /// Operations per second on one core.
     pub operations_per_second: f64,
-    /// The same as a time.
+    /// Microseconds per operation.
     pub microseconds: f64,
     /// How often GMP does it in a second with one plain `powm` (for sums: one product and one division); absent
     /// without the feature `gmp`.

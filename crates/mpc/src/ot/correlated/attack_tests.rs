@@ -74,7 +74,7 @@ impl DealerOutput {
     }
 }
 
-/// What a sender makes of these bytes.
+/// The result of a sender that receives these bytes.
 fn send(
     mut sender: Sender,
     count: usize,
