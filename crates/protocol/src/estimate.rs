@@ -30,7 +30,7 @@ pub struct Work {
     pub new_partners: u64,
     /// Letters of the alphabet.
     pub alphabet: u64,
-    /// What comes out.
+    /// The kind of result.
     pub reveal: Reveal,
     /// The size of the question about groups, if one is still to be answered.
     pub group: Option<GroupWork>,
@@ -158,7 +158,7 @@ impl Link {
     }
 }
 
-/// What a job will cost.
+/// The estimate of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Estimate {
     /// Bytes from the joining side to the host.
@@ -186,7 +186,7 @@ impl Estimate {
     }
 }
 
-/// What an engine knows of a job.
+/// The costs of a job, as its engine computes them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Costs {
     pub(crate) bytes_to_host: u64,

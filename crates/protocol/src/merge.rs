@@ -35,7 +35,7 @@ pub enum MergeError {
     PlanMismatch {
         /// Which outcome.
         outcome: usize,
-        /// What differs.
+        /// The field that differs.
         field: &'static str,
     },
     /// A session that computed a tile was interrupted.

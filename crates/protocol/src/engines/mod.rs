@@ -388,7 +388,7 @@ impl Engine {
         }
     }
 
-    /// What a job of this size will cost over this connection, with these trees for the engine shares.
+    /// The estimate of a job of this size over this connection, with these trees for the engine shares.
     pub fn estimate(
         self,
         comparison: &Comparison,

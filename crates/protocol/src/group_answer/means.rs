@@ -29,7 +29,7 @@ pub struct StimulusMean {
 }
 
 impl StimulusMean {
-    /// What stands for scanpaths without a stimulus where others have one.
+    /// The name of a missing stimulus where other scanpaths have one.
     pub const UNNAMED: &str = "(none)";
 }
 

@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 /// The most groups. Labels are one-hot words.
 pub(crate) const MAX_GROUPS: usize = 32;
 
-/// What is asked of the nearest scanpaths.
+/// A question about the nearest scanpaths.
 pub(crate) struct Nearest<'a> {
     pub(crate) k: usize,
     /// The number of groups.

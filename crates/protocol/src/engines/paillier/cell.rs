@@ -12,7 +12,7 @@ use crypto_bigint::BoxedUint;
 use veilpath_paillier::{Ciphertext, Plaintext, PublicKey, Scalar};
 use zeroize::Zeroizing;
 
-/// What a minimum is for: the value of a cell, or the least of a round.
+/// The target of a minimum: the value of a cell, or the least of a round.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
     pub(super) pair: usize,
@@ -47,7 +47,7 @@ pub(super) enum StepMask {
     Hardened(Multipliers),
 }
 
-/// What step 6 needs once the key holder has answered.
+/// Data that step 6 needs once the key holder has answered.
 pub(super) enum Pending {
     /// After the paper's masks.
     Shared(Unmasking),
@@ -55,7 +55,7 @@ pub(super) enum Pending {
     Hardened { target: Target, pads: Pads },
 }
 
-/// What undoes the paper's mask.
+/// Values that undo the paper's mask.
 pub(super) struct Unmasking {
     target: Target,
     minus_offset: Plaintext,
@@ -72,7 +72,7 @@ struct Masked {
     minus_sum: Ciphertext,
 }
 
-/// What all cells share.
+/// Data shared by all cells.
 pub(super) struct Context<'a> {
     pub(super) agreement: &'a Agreement,
     pub(super) public: &'a PublicKey,

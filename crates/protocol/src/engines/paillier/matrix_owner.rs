@@ -129,7 +129,7 @@ struct Request {
     reply_bytes: usize,
 }
 
-/// What was received: the bytes of minima, and what step 6 needs for them.
+/// An answer: the bytes of minima, and the data that step 6 needs for them.
 struct Answer {
     minima: Vec<u8>,
     pending: Vec<Pending>,
@@ -372,7 +372,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         chosen.into_iter().map(|work| self.step(work)).collect()
     }
 
-    /// What a selected cell or round needs, with a fresh mask.
+    /// The inputs of a selected cell or round, with a fresh mask.
     fn step(&mut self, work: Work) -> Result<Step, ProtocolError> {
         let width = self.agreement.recurrence.width();
         let mask = match &self.agreement.hardened {

@@ -287,11 +287,11 @@ impl Default for PaillierOptions {
     }
 }
 
-/// What the paper's masks tell the host.
+/// The leakage of the paper's masks to the host, in words.
 const IN_THE_PAPER: &str = "the ratios and the rough size of the differences between the candidates of every matrix cell, \
     in random order: a curious host can guess many letters from them, the more the shorter the scanpaths and the more often \
     they are compared";
-/// What is left of that.
+/// The leakage of the hardened masks, in words.
 const IN_THE_HARDENED_VARIANT: &str = "a trace of the size of the differences between the candidates of every matrix cell, \
     in random order, but no ties, ratios or multiples: little by itself, but without a proof, and several comparisons of the same \
     scanpath add up";

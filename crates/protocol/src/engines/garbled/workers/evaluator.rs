@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use veilpath_channel::{Channel, ChannelError, copying};
 
-/// What a worker reports to the multiplexer.
+/// A worker's report to the multiplexer.
 enum Report {
     /// It sends bytes.
     Bytes(Vec<u8>),

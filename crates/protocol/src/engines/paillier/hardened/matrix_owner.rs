@@ -17,7 +17,7 @@ pub(in super::super) struct Multipliers {
     order: Order,
     /// w·ρ of each difference.
     factors: Vec<Scalar>,
-    /// What is added to each: ρ·(π(i) − π(j)) + r, and the bias.
+    /// The offset of each: ρ·(π(i) − π(j)) + r, and the bias.
     offsets: Vec<Zeroizing<U256>>,
     pads: Pads,
 }
@@ -273,12 +273,12 @@ impl Context<'_> {
 }
 
 impl Multipliers {
-    /// What step 6 needs of them.
+    /// The pads, which step 6 needs.
     pub(super) fn into_pads(self) -> Pads {
         self.pads
     }
 
-    /// What is added to a slot in the clear.
+    /// The number that is added to a slot in the clear.
     pub(in super::super) fn offset(&self, shape: &Shape, place: usize) -> Zeroizing<U256> {
         if let Some(offset) = self.offsets.get(place) {
             return offset.clone();

@@ -122,7 +122,7 @@ impl Shape {
         Layout::of(size, SLOT_BITS, self.slots(), packing)
     }
 
-    /// What an audit needs to read the slots.
+    /// The public numbers with which an audit reads the slots.
     #[cfg(any(test, feature = "watch"))]
     pub(super) fn masks(&self) -> HardenedMasks {
         HardenedMasks {

@@ -26,7 +26,7 @@ pub struct HardenedSteps {
 /// The matrix owner's secret numbers for some cells: orders, multipliers, noise and pads.
 pub struct HardenedSecrets(Vec<Multipliers>);
 
-/// What the key holder decrypts of one cell: its slots.
+/// The decrypted slots of one cell.
 pub type HardenedSet = Vec<Zeroizing<BoxedUint>>;
 
 /// These steps are not part of a run, so there is no cell for the result.

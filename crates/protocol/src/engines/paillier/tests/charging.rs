@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use veilpath_channel::{Channel, ChannelError, memory_pair};
 use veilpath_metrics::{Cohort, Metric, Scanpath};
 
-/// What a side was about to do and did, in order.
+/// The recorded steps of a side.
 #[derive(Debug, PartialEq)]
 enum Event {
     Started(Vec<usize>),
