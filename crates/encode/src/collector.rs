@@ -52,7 +52,7 @@ pub struct Collector {
     /// Fixations that have been kept.
     kept: usize,
     display: Display,
-    /// What the coordinates of kept fixations mean.
+    /// The screen of kept fixations.
     screen: Option<Screen>,
     detected: DetectedCount,
     places: Places,

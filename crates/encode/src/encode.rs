@@ -15,12 +15,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use veilpath_metrics::Cohort;
 
-/// What comes out of encoding.
+/// The result of encoding.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Encoded {
     /// The scanpaths.
     pub cohort: Cohort,
-    /// What was read, used and dropped.
+    /// Counts of rows that were read, used and dropped.
     pub summary: Summary,
 }
 

@@ -17,7 +17,7 @@ use veilpath_metrics::Fixation;
 #[derive(Debug)]
 pub(crate) struct FixationPath {
     letters: Vec<u16>,
-    /// What is in `letters`, fixation by fixation; empty as long as no row has a start.
+    /// The blocks of `letters`, fixation by fixation; empty as long as no row has a start.
     blocks: Vec<Block>,
     /// The fixations behind `letters`, with the number of letters of each, where they are kept.
     kept: Vec<KeptFixation>,
@@ -41,7 +41,7 @@ pub(crate) struct Row {
     kept: Option<Fixation>,
 }
 
-/// What a recording of fixations gives.
+/// The fixations of a recording in the order of time.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Ordered {
     pub(crate) letters: Vec<u16>,
@@ -233,7 +233,7 @@ impl FixationPath {
     }
 }
 
-/// What a block stands for.
+/// The contents of a block.
 #[derive(Clone, Copy)]
 struct Piece<'a> {
     block: Block,

@@ -10,7 +10,7 @@ pub(crate) const MIN_ROWS_FOR_NOTE: u64 = 20;
 /// Fewer points may well stay in one half of a screen.
 const MIN_POINTS_FOR_HALVES: u64 = 100;
 
-/// What was counted besides the rows themselves.
+/// Counts besides those of rows.
 #[derive(Debug, Default)]
 pub(crate) struct Observations {
     pub(crate) times: OutOfOrderRows,

@@ -22,7 +22,7 @@ pub struct Columns {
     file: String,
     line: u64,
     names: Vec<String>,
-    /// What the values of a frame are; the fields of a file are texts, and may be numbers.
+    /// The kinds of a frame's values; the fields of a file are texts, and may be numbers.
     kinds: Option<Vec<ColumnKind>>,
 }
 

@@ -32,7 +32,7 @@
 
 use crate::{Downsize, RunOptions, RunsBy};
 
-/// What a row says about where the eye was.
+/// Where the eye was, according to a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gaze {
     /// At a letter.
@@ -43,7 +43,7 @@ pub(crate) enum Gaze {
     Elsewhere,
 }
 
-/// What the reduction of one recording gives.
+/// The result of reducing one recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reduced {
     pub(crate) letters: Vec<u16>,

@@ -12,7 +12,7 @@ const OPTIONS: &str = "encoding options";
 /// How points of gaze become letters.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EncodeOptions {
-    /// What the letters mean. Default: the cells of a 7×7 grid.
+    /// The meaning of the letters. Default: the cells of a 7×7 grid.
     pub placing: Placing,
     /// What happens to points beyond the edge of the stimulus. Default: they are dropped.
     pub outside: Outside,
@@ -35,7 +35,7 @@ pub struct EncodeOptions {
     pub given: Vec<EncodeField>,
 }
 
-/// What the letters mean.
+/// The meaning of the letters.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Placing {
     /// The cells of a grid over the stimulus.
@@ -74,7 +74,7 @@ pub struct RunOptions {
     pub cap: Option<u32>,
     /// The longest loss of the eye that does not end a run. Default: 75.
     pub max_gap_ms: f64,
-    /// What the length of a run is. Default: time.
+    /// The measure of a run's length. Default: time.
     pub by: RunsBy,
 }
 

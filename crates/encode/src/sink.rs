@@ -42,7 +42,7 @@ pub trait Sink {
     /// them.
     fn groups(&mut self, _groups: HashMap<String, String>, _requested: bool) {}
 
-    /// What the columns of a table were taken for, for the summary. A sink without a summary ignores it.
+    /// The roles of a table's columns, for the summary. A sink without a summary ignores it.
     fn columns(&mut self, _roles: ColumnRoles) {}
 }
 
@@ -57,14 +57,14 @@ pub struct Recording<'a> {
     pub participant: &'a str,
     /// The stimulus.
     pub stimulus: Option<&'a str>,
-    /// What the rows are.
+    /// The kind of rows.
     pub kind: Kind,
     /// Where the stimulus lies in the file's coordinates; `None` where neither file nor user says, which is
     /// possible only with an AOI encoding.
     pub space: Option<Space>,
 }
 
-/// What the rows of a recording are.
+/// The kind of rows of a recording.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// Fixations, as the tracker's software found them.
@@ -87,11 +87,11 @@ pub struct Space {
     pub right: f64,
     /// y of the lower edge.
     pub bottom: f64,
-    /// What the coordinates are.
+    /// The kind of coordinates.
     pub kind: SpaceKind,
 }
 
-/// What coordinates are, as far as it matters for placing them.
+/// The kinds of coordinates, as far as it matters for placing them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SpaceKind {
     /// Pixels, which lie in one cell of a grid as a whole.

@@ -14,7 +14,7 @@
 
 use std::borrow::Cow;
 
-/// What unprintable characters become.
+/// The replacement of unprintable characters.
 const REPLACEMENT: char = '\u{fffd}';
 
 /// Whether a character can control a terminal or make a text look like another one.

@@ -12,9 +12,9 @@ pub enum CohortNote {
     AlphabetGuessed(Alphabet),
     /// The file names one alphabet and was read in another, as the caller asked.
     AlphabetReplaced {
-        /// What the file names.
+        /// The alphabet that the file declares.
         declared: Alphabet,
-        /// What was used.
+        /// The alphabet that was used.
         read_as: Alphabet,
     },
     /// Cells are written as two letters and nothing in the file says what the second counts up to; this was assumed.

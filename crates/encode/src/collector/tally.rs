@@ -6,7 +6,7 @@ use crate::observations::MIN_ROWS_FOR_NOTE;
 use crate::summary::FileSummary;
 use std::collections::HashMap;
 
-/// What is counted for a recording, and in the end for a participant.
+/// Counts of a recording, which are added up for a participant.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
     outside: u64,

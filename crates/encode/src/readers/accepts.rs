@@ -42,7 +42,7 @@ impl SupportedOptions {
         events: false,
     };
 
-    /// What can change something in files of either of two formats.
+    /// The options that can change something in files of either format.
     pub(crate) fn or(self, other: SupportedOptions) -> Self {
         Self {
             units: self.units || other.units,
@@ -134,7 +134,7 @@ mod tests {
         ("xu360", "video007_p012.txt"),
     ];
 
-    /// What is read, or `None` where the options are refused.
+    /// The result of reading, or `None` if the options are refused.
     fn read(format: &dyn Format, file: &str, options: &ReadOptions) -> Option<Vec<Recorded>> {
         let mut recorder = Recorder::default();
         let input = Input::open(&tiny_file(file)).unwrap();

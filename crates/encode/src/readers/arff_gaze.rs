@@ -97,7 +97,7 @@ impl Format for ArffGaze {
     }
 }
 
-/// What comes before the rows.
+/// The metadata before the rows.
 #[derive(Default)]
 struct Preamble {
     attributes: Vec<String>,

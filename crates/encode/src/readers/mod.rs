@@ -51,7 +51,7 @@ pub trait Format: Sync {
     /// The name for people, with maker or origin.
     fn title(&self) -> &'static str;
 
-    /// What the user can say about its files.
+    /// The options that apply to its files.
     fn accepts(&self) -> SupportedOptions {
         SupportedOptions::default()
     }

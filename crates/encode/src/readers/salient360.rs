@@ -97,7 +97,7 @@ impl Format for Salient360 {
 struct Observers {
     count: u32,
     stimulus: String,
-    /// What the user calls the one observer of a file.
+    /// The user's name for the only observer of a file.
     only: Option<String>,
 }
 

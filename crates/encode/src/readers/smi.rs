@@ -3,7 +3,7 @@
 use super::repeats::Repeats;
 use crate::Sink;
 
-/// What a preamble says; its lines may begin with `##`.
+/// The settings of a preamble, whose lines may begin with `##`.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Preamble {
     pub(super) subject: Option<String>,

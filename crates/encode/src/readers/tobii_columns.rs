@@ -31,7 +31,7 @@ pub(super) struct Snapshot {
 /// A column that tells whether gaze was in an area.
 pub(super) struct Aoi {
     column: usize,
-    /// What is in brackets: `stimulus - area` in Pro Lab, the area in Studio.
+    /// The text in brackets: `stimulus - area` in Pro Lab, the area in Studio.
     label: String,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Position {
     frame: Frame,
 }
 
-/// What a position is measured in.
+/// The coordinate frame of a position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Frame {
     /// Pixels of the picture (Tobii's MCS).

@@ -118,7 +118,7 @@ fn rows_after_preamble(input: Input) -> Result<Rows, ReadError> {
         .with_remedy("expected the fixations that Tobii Studio exports as text"))
 }
 
-/// What the lines before the table say.
+/// The settings before the table.
 #[derive(Default)]
 struct Preamble {
     subject: Option<String>,

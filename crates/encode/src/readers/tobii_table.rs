@@ -56,7 +56,7 @@ pub(super) fn read_table(
     Ok(())
 }
 
-/// What is read from the rows.
+/// The data that are read from the rows.
 enum Source {
     Fixations(Position),
     /// By their places in the layout.
@@ -335,7 +335,7 @@ impl Table<'_> {
     }
 }
 
-/// What distinguishes the last fixation from others.
+/// The key of the last fixation.
 #[derive(Default)]
 struct LastFixation {
     last: String,

@@ -18,7 +18,7 @@ const MAX_LABELS: usize = 12;
 /// The most labels that a note lists.
 const LISTED_LABELS: usize = 5;
 
-/// What the columns about events say of a row.
+/// The verdict of the event columns on a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict<'a> {
     /// Nothing against it.
@@ -136,7 +136,7 @@ impl EventFilter {
         }
     }
 
-    /// What becomes of a row.
+    /// Whether a row is used.
     pub(super) fn judge<'a>(&mut self, row: &Row<'a>) -> Verdict<'a> {
         for &(column, indicator) in &self.indicators {
             if let Some(verdict) = indicator.judge(row.text(column), self.choice.is_some()) {

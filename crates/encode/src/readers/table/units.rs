@@ -17,7 +17,7 @@ const MIN_POINTS: usize = 20;
 /// How many of the first rows are looked at.
 const SURVEYED_ROWS: usize = 1000;
 
-/// What the first rows look like.
+/// Statistics of the first rows.
 #[derive(Default)]
 pub(super) struct Survey {
     points: Vec<(f64, f64)>,
@@ -98,7 +98,7 @@ impl Survey {
         self.points.iter().any(|&(_, y)| y.abs() > 0.55)
     }
 
-    /// What coordinates may be if they are neither fractions nor clearly pixels from the top left.
+    /// The likely unit of coordinates that are neither fractions nor clearly pixels from the top left.
     fn likely_unit(&self) -> Option<LikelyUnit> {
         let within = |x_most: f64, y_most: f64| {
             let inside = |&&(x, y): &&(f64, f64)| x.abs() <= x_most && y.abs() <= y_most;
