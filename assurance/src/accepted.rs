@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// One reason to accept findings.
 pub struct Rule {
-    /// What an attacker would need to exploit it.
+    /// The attacker that could exploit it.
     pub class: Class,
     /// The file of the innermost call within the product, or `*`.
     file: String,

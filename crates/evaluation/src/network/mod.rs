@@ -35,7 +35,7 @@ use veilpath_metrics::{Alphabet, Metric};
 use veilpath_protocol::{EngineChoice, Spec};
 use veilpath_session::{Identity, StateDir};
 
-/// What to measure.
+/// The settings of a measurement.
 #[derive(Debug)]
 pub struct Options {
     /// The engines, each with what it compares.

@@ -30,7 +30,7 @@ pub(crate) struct Series {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Axis {
-    /// What it shows.
+    /// The title.
     pub(crate) title: String,
     /// Whether the scale is logarithmic.
     pub(crate) logarithmic: bool,

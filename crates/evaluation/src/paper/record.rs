@@ -10,7 +10,7 @@ use std::time::SystemTime;
 /// The file in the folder of results.
 const NAME: &str = "measurements.jsonl";
 
-/// What must be equal for a run to resume another.
+/// Settings that must be equal for a run to resume another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Header {
     /// The version of the records.

@@ -23,7 +23,7 @@ pub const MAX_BYTES: u64 = 1 << 30;
 /// The longest name of a pair's stimuli, which is `x|y` where they differ.
 const MAX_STIMULI_BYTES: usize = 2 * MAX_TEXT_BYTES + 1;
 
-/// What a result file contains: the pairs by ids, and from JSON the whole outcome.
+/// The contents of a result file: the pairs by ids, and from JSON the whole outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResultFile {
     outcome: Option<Outcome>,

@@ -16,10 +16,10 @@ const CHARACTER: f64 = 7.2;
 /// Longer names of columns are slanted.
 const LEVEL_CHARACTERS: usize = 9;
 
-/// What is drawn.
+/// A matrix to be drawn.
 pub(super) struct Tiles<'a> {
     pub(super) title: String,
-    /// What the rows and the columns are.
+    /// The names of the rows' and the columns' axes.
     pub(super) axes: [String; 2],
     pub(super) rows: &'a [String],
     pub(super) columns: &'a [String],
