@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_in_any_order_and_case_with_a_given_screen() {
+    fn attributes_may_be_in_any_order_and_case() {
         let text = "\u{feff}% note\r\n@RELATION 'r'\r\n@Attribute \"Y\" REAL\r\n@ATTRIBUTE 'my label' {a,b}\r\n@ATTRIBUTE X\tREAL\r\n@DATA\r\n2,a,1\r\n?,b,1\r\n% end\r\n";
         let error = read_text(&ArffGaze, "t", text, &ReadOptions::default()).unwrap_err();
         assert!(error.problem.contains("time"), "{error}");

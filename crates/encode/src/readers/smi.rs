@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn preambles_with_and_without_marks() {
+    fn preambles_are_read_with_and_without_marks() {
         let mut preamble = Preamble::default();
         for line in [
             "## [iView]",

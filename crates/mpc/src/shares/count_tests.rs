@@ -64,7 +64,7 @@ fn check<T>(row: &Row, ran: &TaskRun<T>) {
 }
 
 #[test]
-fn everything_costs_what_the_simulation_counts() {
+fn costs_match_the_simulation() {
     let rows = table();
     for row in &rows {
         match row.case.split_once(' ') {
