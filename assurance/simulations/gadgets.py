@@ -66,19 +66,19 @@ def blocks(width):
     return sizes
 
 
-def block_facts(sender, values, size, passes):
-    """Whether the two blocks overflow (bit 0) and whether they pass a carry on (bit 1), by one 1-out-of-2^size OT."""
+def carry_signals(sender, values, size, propagates):
+    """Generate (bit 0) and propagate (bit 1) of two blocks, by one 1-out-of-2^size OT."""
     receiver = 1 - sender
-    bits = 2 if passes else 1
-    fact = lambda other: (
+    bits = 2 if propagates else 1
+    signal = lambda other: (
         values[sender] + other >> size | (values[sender] + other == (1 << size) - 1) << 1
     ) & (1 << bits) - 1
     all_pads, choice, pad = pads(sender, size, bits)
     swap = values[receiver] ^ choice
     wire.send(receiver, size)
     # The message for choice 0 is zero, and is not sent.
-    share = fact(swap) ^ all_pads[0]
-    table = [fact(random ^ swap) ^ share ^ all_pads[random] for random in range(1 << size)]
+    share = signal(swap) ^ all_pads[0]
+    table = [signal(random ^ swap) ^ share ^ all_pads[random] for random in range(1 << size)]
     assert table[0] == 0
     wire.send(sender, ((1 << size) - 1) * bits)
     return by_party(sender, share, table[choice] ^ pad)
@@ -86,25 +86,25 @@ def block_facts(sender, values, size, passes):
 
 def carry(number, width, first_sender):
     """The carry of the `width` lower bits of the two shares."""
-    facts = []
+    signals = []
     low = 0
     for at, size in enumerate(blocks(width)):
         values = [number[p] >> low & (1 << size) - 1 for p in (0, 1)]
-        shares = block_facts((first_sender + at) % 2, values, size, low > 0)
-        facts.append(Shared(shares, number.time + 2))
+        shares = carry_signals((first_sender + at) % 2, values, size, low > 0)
+        signals.append(Shared(shares, number.time + 2))
         low += size
-    while len(facts) > 1:
+    while len(signals) > 1:
         merged = []
-        for at in range(0, len(facts) - 1, 2):
-            below, above = facts[at], facts[at + 1]
-            passes = Shared(tuple(share >> 1 for share in above.shares), above.time)
-            both = and_bits(passes, below, 1 if at == 0 else 2)
+        for at in range(0, len(signals) - 1, 2):
+            below, above = signals[at], signals[at + 1]
+            propagates = Shared(tuple(share >> 1 for share in above.shares), above.time)
+            both = and_bits(propagates, below, 1 if at == 0 else 2)
             shares = tuple(both[p] ^ above[p] & 1 for p in (0, 1))
             merged.append(Shared(shares, both.time))
-        if len(facts) % 2:
-            merged.append(facts[-1])
-        facts = merged
-    return facts[0]
+        if len(signals) % 2:
+            merged.append(signals[-1])
+        signals = merged
+    return signals[0]
 
 
 def not_negative(number, width, first_sender):
@@ -144,7 +144,7 @@ def widen(number, width, modulus):
 def bits_from_number(number, width):
     """A number shared modulo 2^width, as bits: an adder that computes all carries at once."""
     bit = lambda p, at: number[p] >> at & 1
-    # Bit 0: a carry leaves the place; bit 1: a carry passes it.
+    # Bit 0: a carry leaves the place; bit 1: a carry propagates it.
     places = []
     for at in range(width):
         carries = product(0, bit(0, at), bit(1, at), 1)
@@ -154,8 +154,8 @@ def bits_from_number(number, width):
     while distance < width:
         merged = list(places)
         for at in range(distance, width):
-            passes = Shared(tuple(share >> 1 for share in places[at].shares), places[at].time)
-            both = and_bits(passes, places[at - distance], 2)
+            propagates = Shared(tuple(share >> 1 for share in places[at].shares), places[at].time)
+            both = and_bits(propagates, places[at - distance], 2)
             merged[at] = Shared(tuple(both[p] ^ places[at][p] & 1 for p in (0, 1)), both.time)
         places = merged
         distance *= 2

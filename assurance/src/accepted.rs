@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// One reason to accept findings.
 pub struct Rule {
-    /// What an attacker would need to exploit it.
+    /// The attacker that could exploit it.
     pub class: Class,
     /// The file of the innermost call within the product, or `*`.
     file: String,
@@ -71,18 +71,18 @@ impl Rule {
 
     fn covers_at(&self, finding: &Finding, at: usize, file: &str, root: &Path) -> bool {
         let (inner, frame) = (&finding.frames[..at], &finding.frames[at]);
-        let is_foreign = |frame: &&Frame| !frame.is_standard() && frame.product_file().is_none();
-        let mut foreign = inner.iter().filter(is_foreign);
+        let is_dependency = |frame: &&Frame| !frame.is_standard() && frame.product_file().is_none();
+        let mut dependencies = inner.iter().filter(is_dependency);
         let above = match self.above.as_str() {
-            "-" => foreign.next().is_none(),
-            part => foreign.any(|frame| frame.file.contains(part)),
+            "-" => dependencies.next().is_none(),
+            part => dependencies.any(|frame| frame.file.contains(part)),
         };
         above
             && (self.file == "*" || self.file == file)
             && (self.text == "*" || line_of(&root.join(file), frame.line).contains(&self.text))
     }
 
-    /// How it is shown if no finding needs it any more.
+    /// How a rule without findings is printed.
     pub fn place(&self) -> String {
         format!("{}: {}", self.file, self.text)
     }

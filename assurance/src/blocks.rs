@@ -5,11 +5,11 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 
-const MOST: usize = 4096;
+const MAX_BLOCKS: usize = 4096;
 
 static RECORDING: AtomicBool = AtomicBool::new(false);
-static ADDRESSES: [AtomicUsize; MOST] = [const { AtomicUsize::new(0) }; MOST];
-static LENGTHS: [AtomicUsize; MOST] = [const { AtomicUsize::new(0) }; MOST];
+static ADDRESSES: [AtomicUsize; MAX_BLOCKS] = [const { AtomicUsize::new(0) }; MAX_BLOCKS];
+static LENGTHS: [AtomicUsize; MAX_BLOCKS] = [const { AtomicUsize::new(0) }; MAX_BLOCKS];
 
 /// The system's allocator, which records blocks while recording is on.
 pub struct Recorder;

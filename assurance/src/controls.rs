@@ -25,8 +25,8 @@ pub fn address() {
     black_box(entry);
 }
 
-/// The same look-up with neither.
-pub fn neither() {
+/// The same look-up without either.
+pub fn constant_time_lookup() {
     let table: [u64; 256] = core::array::from_fn(|i| black_box(i as u64 * 7));
     let wanted = u64::from(secret_byte());
     let mut entry = 0;

@@ -21,7 +21,7 @@ pub fn run() -> ExitCode {
     let mut used = vec![false; rules.len()];
     let names = String::from_utf8(valgrind(&[]).stdout).expect("names of cases");
     let wanted = std::env::var("VEILPATH_SECRETS").unwrap_or_default();
-    let leaky: Vec<String> = cases()
+    let leaking: Vec<String> = cases()
         .into_iter()
         .filter(|case| case.leaks)
         .map(|case| case.name)
@@ -48,7 +48,7 @@ pub fn run() -> ExitCode {
                 None => open.push(finding),
             }
         }
-        let must_leak = leaky.iter().any(|leaky| leaky == name);
+        let must_leak = leaking.iter().any(|leaking| leaking == name);
         let verdict = match (output.status.success(), must_leak, open.is_empty()) {
             (false, ..) => "DID NOT RUN",
             (true, false, true) => "clean",

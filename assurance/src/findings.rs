@@ -14,7 +14,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Whether it is the product's own code: the path from the root of the repository.
+    /// The path from the root of the repository, if it is the product's own code.
     pub fn product_file(&self) -> Option<&str> {
         let start = self.file.find("/crates/")?;
         let rest = &self.file[start + 1..];

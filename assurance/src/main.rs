@@ -52,7 +52,10 @@ fn cases() -> Vec<Case> {
     let mut cases = vec![
         control("control: a branch on a secret", controls::branch),
         control("control: an address from a secret", controls::address),
-        case("control: neither", controls::neither),
+        case(
+            "control: a constant-time look-up",
+            controls::constant_time_lookup,
+        ),
         case("paillier: decryption", || Keys::new().decrypt()),
         case("paillier: key holder's randomisers", || {
             Keys::new().key_holder_randomizers();
@@ -188,7 +191,7 @@ fn cases() -> Vec<Case> {
 }
 
 fn main() -> ExitCode {
-    match (std::env::args().nth(1).as_deref(), valgrind::is_there()) {
+    match (std::env::args().nth(1).as_deref(), valgrind::is_running()) {
         (None, false) => driver::run(),
         // The names of the cases under valgrind: the kernels of its processor are not those of this one.
         (None, true) => {

@@ -24,7 +24,7 @@ pub fn session(kernel: Kernel) {
     let difference = Cell::Difference {
         insertion_and_deletion: 30,
     };
-    // With so many cells per letter, entries of one bit are looked up for eight lines at a time.
+    // With this many cells per letter, one-bit entries are looked up for eight lines at a time.
     for (cell, outputs, cells) in [
         (Cell::Unit, Outputs::Numbers, 1),
         (Cell::Unit, Outputs::Numbers, 1 << 20),

@@ -11,8 +11,8 @@ const MEMCHECK: usize = 0x4d43_0000;
 const MAKE_UNDEFINED: usize = MEMCHECK + 1;
 const MAKE_DEFINED: usize = MEMCHECK + 2;
 
-/// Whether valgrind runs this program.
-pub fn is_there() -> bool {
+/// Whether this program runs under valgrind.
+pub fn is_running() -> bool {
     request(RUNNING_ON_VALGRIND, 0, 0) != 0
 }
 

@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use veilpath_fuzz::targets;
 
-// All work on the fuzzer's own thread: short pieces would spend their time on the way to other threads.
+// All work stays on the fuzzer's thread: dispatching short tasks would take longer than the tasks.
 fuzz_target!(init: {
     let one = rayon::ThreadPoolBuilder::new().num_threads(1);
     let _ = one.use_current_thread().build_global();

@@ -84,7 +84,7 @@ pub fn shares(data: &[u8]) -> ScriptOutcome {
     circuits(Engine::Shares, data, &changes)
 }
 
-/// What the two roles of an answer about groups receive from a peer of whose bytes some are changed. The first byte chooses the role
+/// What the two roles of an answer about groups receive from a peer some of whose bytes are changed. The first byte chooses the role
 /// and the question.
 pub fn statistics(data: &[u8]) -> ScriptOutcome {
     let [choice, parts @ ..] = data else {
@@ -145,7 +145,7 @@ fn group_shares(spec: &Spec, role: Role, channel: &mut dyn Channel) -> ScriptOut
     Some(shares.map(|shares| shares.len()))
 }
 
-/// Changes of four bytes each: a place of three bytes, and what is added to the byte there by exclusive or.
+/// Changes of four bytes each: a place of three bytes, and what is XORed to the byte there.
 fn changes(parts: &[u8]) -> Changes {
     let change = |&[low, middle, high, change]: &[u8; 4]| {
         let place = u32::from_le_bytes([low, middle, high, 0]);
@@ -224,7 +224,7 @@ fn scanpath(letters: usize) -> Scanpath {
     Scanpath::new((0..2).cycle().take(letters).collect())
 }
 
-/// One scanpath of this side with one of an honest peer, of whose bytes some are changed.
+/// One scanpath of this side with one of an honest peer some of whose bytes are changed.
 fn run_changed(
     settings: (Engine, Metric, Reveal),
     role: Role,

@@ -18,7 +18,7 @@ use veilpath_report::html::{Image, Options, Report};
 use veilpath_report::{ResultFile, json};
 use veilpath_session::fuzzing::{decode, relay};
 
-/// What is done with an input.
+/// A fuzz target.
 pub type Target = fn(&[u8]);
 
 /// All of them, by the names of their corpora.
@@ -285,39 +285,39 @@ pub fn session_messages(data: &[u8]) {
     assert_eq!(accepted, decode(*decoder, message));
 }
 
-/// What clients of a relay send, and when.
+/// Messages of a relay's clients, and their order.
 pub fn relay_messages(data: &[u8]) {
     let connected = relay(data);
     assert_eq!(connected, relay(data));
 }
 
-/// What the two roles of the engine `plain` receive.
+/// Messages to both roles of the engine `plain`.
 pub fn plain_messages(data: &[u8]) {
     let _ = scripts::plain(data);
 }
 
-/// What the two roles of the engine `paillier` receive. No script may cause an internal error.
+/// Messages to both roles of the engine `paillier`. No script may cause an internal error.
 pub fn paillier_messages(data: &[u8]) {
     if let Some(Err(error)) = scripts::paillier(data) {
         assert!(!matches!(error, ProtocolError::Internal(_)), "{error}");
     }
 }
 
-/// What the two roles of the engine `garbled` receive. No script may cause an internal error.
+/// Messages to both roles of the engine `garbled`. No script may cause an internal error.
 pub fn garbled_messages(data: &[u8]) {
     if let Some(Err(error)) = scripts::garbled(data) {
         assert!(!matches!(error, ProtocolError::Internal(_)), "{error}");
     }
 }
 
-/// What the two roles of the engine `shares` receive. No script may cause an internal error.
+/// Messages to both roles of the engine `shares`. No script may cause an internal error.
 pub fn shares_messages(data: &[u8]) {
     if let Some(Err(error)) = scripts::shares(data) {
         assert!(!matches!(error, ProtocolError::Internal(_)), "{error}");
     }
 }
 
-/// What the two roles of an answer about groups receive. No script may cause an internal error.
+/// Messages to both roles of an answer about groups. No script may cause an internal error.
 pub fn statistics_messages(data: &[u8]) {
     if let Some(Err(error)) = scripts::statistics(data) {
         assert!(!matches!(error, ProtocolError::Internal(_)), "{error}");

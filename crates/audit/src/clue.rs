@@ -10,7 +10,7 @@ use veilpath_protocol::{HardenedMasks, SeenMessage, Watched};
 /// Bits of the product of the two multipliers of the paper's masks.
 const FACTOR_BITS: f64 = 64.0;
 
-/// What an attack uses.
+/// The features that an attack uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Feature {
@@ -24,7 +24,7 @@ pub enum Feature {
     All,
 }
 
-/// What the key holder keeps of a candidate set.
+/// The key holder's record of a candidate set.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Clue {
     /// The paper's masks: the middle and the largest value minus the least, both times the same secret factor.

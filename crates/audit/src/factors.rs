@@ -14,9 +14,9 @@ use crate::clue::whole;
 use crypto_bigint::BoxedUint;
 
 /// Up to this many multipliers are summed one by one; those above by an integral, which is accurate to a millionth.
-const ONE_BY_ONE: u128 = 1_000;
+const MAX_EXACT: u128 = 1_000;
 /// If this many multipliers explain a value, one more or less makes no difference.
-const COUNTLESS: f64 = (1u64 << 40) as f64;
+const MANY_MULTIPLIERS: f64 = (1u64 << 40) as f64;
 
 /// A masked difference as the key holder sees it.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,7 +79,7 @@ impl Factors {
             seen.size / low / high
         };
         match seen.whole {
-            Some(whole) if explaining < COUNTLESS || seen.size / high < ONE_BY_ONE as f64 => {
+            Some(whole) if explaining < MANY_MULTIPLIERS || seen.size / high < MAX_EXACT as f64 => {
                 let (less, more) = (u128::from(less), u128::from(more));
                 // Above zero both ends of the interval are like this, below zero they are swapped.
                 let (first, last) = if truth > 0 {
@@ -105,11 +105,11 @@ impl Factors {
         let (floor, top) = self.whole;
         let first = first.max(floor);
         let last = last.min(top - 1);
-        let near = first..=last.min(ONE_BY_ONE);
+        let near = first..=last.min(MAX_EXACT);
         let near: f64 = near
             .map(|rho| (1.0 / rho as f64).ln_1p() / rho as f64)
             .sum();
-        let first = first.max(ONE_BY_ONE + 1);
+        let first = first.max(MAX_EXACT + 1);
         if first > last {
             return near;
         }

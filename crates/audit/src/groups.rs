@@ -20,14 +20,14 @@ use veilpath_protocol::{
     pairs_of,
 };
 
-/// What was found about one question.
+/// The findings about one question.
 #[derive(Clone, Debug, Serialize)]
 pub struct GroupTranscripts {
     /// The engine that compared the pairs.
     pub engine: &'static str,
     /// The question.
     pub question: String,
-    /// What the distinguisher found.
+    /// The findings of the distinguisher.
     #[serde(flatten)]
     pub seen: Transcripts,
     /// Pearson's statistic of the bytes of kept halves and shares: 255 ± 23 if they are uniform.
@@ -51,7 +51,8 @@ const COINS: [u8; 32] = [11; 32];
 /// Random sets of scanpaths and labels that are tried to find two with the same answer.
 const TRIES: usize = 20_000;
 
-/// What one side has once the answer is computed: what it received, its halves of pairs, its shares of the answer.
+/// The view of one side once the answer is computed: received messages, its halves of pairs, and its shares of the
+/// answer.
 pub(crate) struct View {
     received: Vec<u8>,
     lengths: Vec<usize>,

@@ -103,7 +103,6 @@ impl Known {
         values
     }
 
-    /// The class of each letter.
     pub(crate) fn class_of_letters(&self) -> Vec<usize> {
         let mut of = vec![0; self.letters];
         for (number, class) in self.classes.iter().enumerate() {
@@ -131,18 +130,18 @@ fn classes(model: &GlobalModel, own: &[u16], letters: usize) -> Vec<Class> {
     classes
 }
 
-/// A belief with enough uncertainty for the next comparison to correct it.
-pub fn hedge(belief: &LetterProbabilities) -> LetterProbabilities {
-    let hedged = |letters: &Vec<f64>| {
+/// The belief mixed with a little of the uniform one, so that the next comparison can correct it.
+pub fn smoothed(belief: &LetterProbabilities) -> LetterProbabilities {
+    let smooth = |letters: &Vec<f64>| {
         let uniform = 1.0 / letters.len() as f64;
         letters.iter().map(|p| 0.95 * p + 0.05 * uniform).collect()
     };
-    belief.iter().map(hedged).collect()
+    belief.iter().map(smooth).collect()
 }
 
-/// How many letters the best guess hits; if several are equally good, on average.
-pub fn hits(belief: &LetterProbabilities, truth: &[u16]) -> f64 {
-    let hit = |(letters, &truth): (&Vec<f64>, &u16)| {
+/// How many letters the best guess gets right; the average if several guesses are equally good.
+pub fn correct_letters(belief: &LetterProbabilities, truth: &[u16]) -> f64 {
+    let expected = |(letters, &truth): (&Vec<f64>, &u16)| {
         let best = letters.iter().copied().fold(0.0, f64::max) * 0.999_999;
         let as_good = letters.iter().filter(|&&p| p >= best).count();
         let of_truth = letters.get(usize::from(truth)).copied().unwrap_or(0.0);
@@ -152,5 +151,5 @@ pub fn hits(belief: &LetterProbabilities, truth: &[u16]) -> f64 {
             0.0
         }
     };
-    belief.iter().zip(truth).map(hit).sum()
+    belief.iter().zip(truth).map(expected).sum()
 }

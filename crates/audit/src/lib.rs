@@ -19,7 +19,7 @@ pub mod transcript;
 
 pub use clue::{Clue, Feature, clues_of};
 pub use factors::{Difference, Factors};
-pub use known::{Known, LetterProbabilities, MAX_LENGTH, hedge, hits};
+pub use known::{Known, LetterProbabilities, MAX_LENGTH, correct_letters, smoothed};
 
 /// Why there is nothing to measure.
 #[derive(Debug, thiserror::Error)]

@@ -18,7 +18,7 @@ pub type Batch = Vec<Clue>;
 /// The settings of an attack.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// What it uses.
+    /// The features that it uses.
     pub feature: Feature,
     /// Hypotheses to keep.
     pub hypotheses: usize,
@@ -92,7 +92,7 @@ pub fn attack(
 }
 
 /// Random scanpaths from which the usual differences between candidates are estimated.
-const USUAL_TRIES: usize = 400;
+const DIFFERENCE_SAMPLES: usize = 400;
 
 /// The same if the messages mix several comparisons: the likelihood of a clue of another comparison is estimated from
 /// random scanpaths.
@@ -103,7 +103,7 @@ pub fn attack_mixed<R: Rng + ?Sized>(
     effort: Effort,
     rng: &mut R,
 ) -> LetterProbabilities {
-    let usual = score_only::usual_differences(known, USUAL_TRIES, rng);
+    let usual = score_only::typical_differences(known, DIFFERENCE_SAMPLES, rng);
     let background = |clue: &Clue| {
         usual
             .iter()

@@ -20,7 +20,7 @@ use crypto_bigint::{BoxedUint, NonZero, Odd};
 use rand::RngExt;
 use veilpath_paillier::{Ciphertext, Plaintext, Scalar, SecretKey};
 
-/// What the matrix owner does to a masked value before it sends it.
+/// How the matrix owner re-randomises a masked value before it sends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freshness {
     /// Nothing, as in the code that the paper's authors published.

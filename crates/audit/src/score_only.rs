@@ -49,7 +49,7 @@ pub fn guess_one_letter(known: &Known) -> f64 {
 
 /// How often the candidates of a matrix cell are this far apart, over random scanpaths of the matrix owner:
 /// differences to the least, and share.
-pub(crate) fn usual_differences<R: Rng + ?Sized>(
+pub(crate) fn typical_differences<R: Rng + ?Sized>(
     known: &Known,
     tries: usize,
     rng: &mut R,

@@ -6,7 +6,7 @@ mod hardened;
 mod window;
 
 use crate::clue::{Clue, Feature};
-use crate::known::{Known, hits};
+use crate::known::{Known, correct_letters};
 use crate::order_hidden::{self, Effort};
 use crate::randomness::{self, Freshness};
 use crate::{order_public, score_only};
@@ -87,7 +87,7 @@ fn absolute_differences_in_a_public_order_reveal_every_letter() {
         Feature::All,
         5_000,
     );
-    assert_eq!(hits(&belief, &theirs), 4.0);
+    assert_eq!(correct_letters(&belief, &theirs), 4.0);
 }
 
 #[test]
@@ -115,7 +115,11 @@ fn with_a_hidden_order_most_letters_are_still_found() {
     for letters in &belief {
         assert!((letters.iter().sum::<f64>() - 1.0).abs() < 1e-9);
     }
-    assert!(hits(&belief, &theirs) >= 2.0, "{}", hits(&belief, &theirs));
+    assert!(
+        correct_letters(&belief, &theirs) >= 2.0,
+        "{}",
+        correct_letters(&belief, &theirs)
+    );
 }
 
 #[test]
@@ -123,10 +127,10 @@ fn a_score_of_zero_reveals_everything_and_a_medium_score_little() {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let same = known(Metric::Levenshtein, &[3, 4], &[3, 4]);
     let belief = score_only::attack(&same, 20_000, &mut rng);
-    assert_eq!(hits(&belief, &[3, 4]), 2.0);
+    assert_eq!(correct_letters(&belief, &[3, 4]), 2.0);
     let none = known(Metric::Levenshtein, &[3, 4], &[7, 8]);
     let belief = score_only::attack(&none, 20_000, &mut rng);
-    assert!(hits(&belief, &[7, 8]) < 0.5);
+    assert!(correct_letters(&belief, &[7, 8]) < 0.5);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use veilpath_channel::{Channel, ChannelError, MemoryChannel, memory_pair};
 use veilpath_metrics::{Comparison, Scanpath};
 use veilpath_protocol::{Answer, Engine, Job, ProtocolError, Role, Spec};
 
-/// What was found in the transcripts of one side.
+/// The findings in the transcripts of one side.
 #[derive(Clone, Debug, Serialize)]
 pub struct Transcripts {
     /// Which side was attacking.

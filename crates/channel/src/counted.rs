@@ -31,7 +31,7 @@ impl<C: Channel> Counted<C> {
         }
     }
 
-    /// The channel itself: what goes through it here is not counted.
+    /// The inner channel. Its traffic is not counted.
     pub fn uncounted(&mut self) -> &mut C {
         &mut self.inner
     }

@@ -73,8 +73,8 @@ impl<T> QueueSender<T> {
         self.send_or_merge(item, bytes, |_, item| Some(item))
     }
 
-    /// Appends an item of this many bytes, or lets it be merged into the last one, so that many small ones do not take many times
-    /// their bytes: `merge` gets the last item and this one, and returns it if it is to be appended.
+    /// Appends an item of this many bytes, or merges it into the last one, so that many small items do not take many times
+    /// their bytes. `merge` gets the last item and this one, and returns this one if it must be appended.
     pub fn send_or_merge(
         &self,
         item: T,
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_queue_waits_for_the_receiver() {
+    fn a_full_queue_blocks_until_the_receiver_takes_an_item() {
         let (sender, receiver) = byte_queue(10);
         for number in 0..10 {
             sender.send(number, 1).unwrap();
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_waiting_sender_notices_the_end_of_the_receiver() {
+    fn a_blocked_sender_fails_when_the_receiver_is_dropped() {
         let (sender, receiver) = byte_queue(1);
         sender.send((), 1).unwrap();
         std::thread::scope(|scope| {

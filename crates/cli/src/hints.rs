@@ -337,7 +337,7 @@ fn merge(error: &MergeError) -> Option<&'static str> {
         MergeError::Incomplete { .. } => {
             Some("run the commands of this tile again: they continue where it stopped")
         }
-        MergeError::OtherCount { .. } | MergeError::OtherPlan { .. } => {
+        MergeError::TileCountMismatch { .. } | MergeError::PlanMismatch { .. } => {
             Some("all tiles need the same files and options, and the same K in --tile I/K")
         }
         MergeError::Conflict { .. } => Some("find out which of the two is right"),

@@ -185,7 +185,7 @@ fn polygon(numbers: &[f64]) -> Option<Outline> {
         .then(|| Outline::Polygon(corners.iter().map(|&[x, y]| (x, y)).collect()))
 }
 
-/// What one row draws.
+/// The outline of one row.
 fn outline(row: &Row<'_>, shape: usize, coordinates: usize) -> Result<Outline, ReadError> {
     let name = row.text(shape);
     let (draw, wanted, remedy): (Draw, _, _) = if name.eq_ignore_ascii_case("rectangle") {

@@ -52,7 +52,7 @@ pub struct Collector {
     /// Fixations that have been kept.
     kept: usize,
     display: Display,
-    /// What the coordinates of kept fixations mean.
+    /// The screen of kept fixations.
     screen: Option<Screen>,
     detected: DetectedCount,
     places: Places,
@@ -150,13 +150,13 @@ impl Collector {
     }
 
     fn find(&mut self, recording: &Recording<'_>) -> Result<usize, ReadError> {
-        let is_it = |state: &State| {
+        let is_same = |state: &State| {
             state.participant == recording.participant
                 && state.stimulus.as_deref() == recording.stimulus
         };
         if let Some(latest) = self
             .latest
-            .filter(|&latest| is_it(&self.recordings[latest]))
+            .filter(|&latest| is_same(&self.recordings[latest]))
         {
             return Ok(latest);
         }
@@ -167,7 +167,7 @@ impl Collector {
             candidates
                 .iter()
                 .copied()
-                .find(|&candidate| is_it(&self.recordings[candidate]))
+                .find(|&candidate| is_same(&self.recordings[candidate]))
         });
         let found = match known {
             Some(found) => found,

@@ -39,7 +39,7 @@ pub fn explain_unknown(head: &Head) -> ReadError {
     }
 }
 
-/// What a file is, and what to do about it.
+/// What a file is, and a remedy.
 type Explanation = (String, String);
 
 /// First bytes (after decompression), what they mean and what to do.

@@ -128,7 +128,7 @@ impl FixationDetector {
         }
     }
 
-    /// What is left at the end of the recording, and how many times went backwards.
+    /// The remaining fixations at the end of the recording, and the number of times that went backwards.
     pub(crate) fn finish(
         mut self,
         found: &mut Vec<DetectedFixation>,

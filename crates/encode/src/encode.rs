@@ -15,12 +15,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use veilpath_metrics::Cohort;
 
-/// What comes out of encoding.
+/// The result of encoding.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Encoded {
     /// The scanpaths.
     pub cohort: Cohort,
-    /// What was read, used and dropped.
+    /// Counts of rows that were read, used and dropped.
     pub summary: Summary,
 }
 
@@ -65,7 +65,7 @@ fn encode_with(
     format.map(|name| named(formats, name)).transpose()?;
     let mut collector = Collector::new(options)?;
     collector.set_display(read);
-    let mut idle = Vec::new();
+    let mut no_effect = Vec::new();
     let mut accepts = SupportedOptions::NOTHING;
     let consumed = Arc::new(Consumed::default());
     let files = sources.len();
@@ -77,8 +77,8 @@ fn encode_with(
         collector.begin_file(input.name(), format.name(), format.title());
         accepts = accepts.or(format.accepts());
         for note in without_effect(format, read) {
-            if !idle.contains(&note) {
-                idle.push(note);
+            if !no_effect.contains(&note) {
+                no_effect.push(note);
             }
         }
         let mut sink = ProgressSink {
@@ -98,7 +98,7 @@ fn encode_with(
     }
     let (cohort, mut summary) = collector.finish()?;
     summary.accepts = accepts;
-    summary.notes.append(&mut idle);
+    summary.notes.append(&mut no_effect);
     if read.rate_hz.is_some() && summary.data.fixations && !summary.data.gaze {
         summary.notes.push(EncodeNote::NoEffect {
             field: EncodeField::Rate,

@@ -16,9 +16,9 @@ pub struct ReadError {
     pub row: Option<u64>,
     /// The column of a table, from 1, with its name where it has one.
     pub column: Option<Box<(usize, String)>>,
-    /// What happened.
+    /// The problem.
     pub problem: String,
-    /// What to do next; empty where the problem says it all.
+    /// The remedy; empty if the problem implies it.
     pub remedy: Box<str>,
     /// The fields of the options that the remedy is about; a front end says what they are called there.
     pub fields: Vec<EncodeField>,

@@ -17,7 +17,7 @@ use veilpath_metrics::Fixation;
 #[derive(Debug)]
 pub(crate) struct FixationPath {
     letters: Vec<u16>,
-    /// What is in `letters`, fixation by fixation; empty as long as no row has a start.
+    /// The blocks of `letters`, fixation by fixation; empty as long as no row has a start.
     blocks: Vec<Block>,
     /// The fixations behind `letters`, with the number of letters of each, where they are kept.
     kept: Vec<KeptFixation>,
@@ -41,7 +41,7 @@ pub(crate) struct Row {
     kept: Option<Fixation>,
 }
 
-/// What a recording of fixations gives.
+/// The fixations of a recording in the order of time.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Ordered {
     pub(crate) letters: Vec<u16>,
@@ -161,9 +161,10 @@ impl FixationPath {
     /// Adds the letters of a row.
     pub(crate) fn push(&mut self, row: &Row, letter: u16, repeats: usize) {
         if row.start_ms > f64::NEG_INFINITY {
-            let untold = self.letters.len();
-            if self.blocks.is_empty() && untold > 0 {
-                self.blocks.push(Block::new(f64::NEG_INFINITY, 0, untold));
+            let without_start = self.letters.len();
+            if self.blocks.is_empty() && without_start > 0 {
+                self.blocks
+                    .push(Block::new(f64::NEG_INFINITY, 0, without_start));
             }
             match self.blocks.last_mut() {
                 Some(last) if !row.has_start && last.start_ms == row.start_ms => {
@@ -232,7 +233,7 @@ impl FixationPath {
     }
 }
 
-/// What a block stands for.
+/// The contents of a block.
 #[derive(Clone, Copy)]
 struct Piece<'a> {
     block: Block,
@@ -286,7 +287,7 @@ mod tests {
     #[test]
     fn fixations_are_sorted_by_their_starts_where_they_are_known() {
         let at = |start: f64| (Some(start), 100.0);
-        let untold = (None, 100.0);
+        let without_start = (None, 100.0);
         for (rows, letters, order) in [
             (vec![], vec![], RowOrder::Kept),
             (
@@ -299,10 +300,20 @@ mod tests {
                 vec![1, 2, 0],
                 RowOrder::Sorted,
             ),
-            (vec![untold, untold, untold], vec![0, 1, 2], RowOrder::Kept),
+            (
+                vec![without_start, without_start, without_start],
+                vec![0, 1, 2],
+                RowOrder::Kept,
+            ),
             // Rows without a start stay after the row before them, or in front.
             (
-                vec![untold, at(300.0), untold, at(0.0), untold],
+                vec![
+                    without_start,
+                    at(300.0),
+                    without_start,
+                    at(0.0),
+                    without_start,
+                ],
                 vec![0, 3, 4, 1, 2],
                 RowOrder::Sorted,
             ),

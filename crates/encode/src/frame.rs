@@ -24,11 +24,11 @@ pub trait Frame: Send + Sync {
 pub struct FrameColumn {
     /// Its name.
     pub name: String,
-    /// What its values are.
+    /// The kind of its values.
     pub kind: ColumnKind,
 }
 
-/// What the values of a column are.
+/// The kind of values of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
     /// Numbers, or 0 and 1, or nothing at all.
@@ -84,7 +84,7 @@ impl Value<'_> {
 /// A frame with a name, for messages and for a participant without one.
 #[derive(Clone)]
 pub struct NamedFrame {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Its rows.
     pub frame: Arc<dyn Frame>,

@@ -208,7 +208,6 @@ impl GroupColumn {
     }
 }
 
-/// The groups of all files.
 #[derive(Default)]
 pub(crate) struct GroupsOfFiles {
     by_participant: HashMap<String, String>,
@@ -229,7 +228,7 @@ impl GroupsOfFiles {
     }
 
     /// The groups, if they are those of all these participants, or why they are not used.
-    pub(crate) fn settle<'a>(
+    pub(crate) fn resolve<'a>(
         self,
         mut participants: impl Iterator<Item = &'a str>,
     ) -> Result<HashMap<String, String>, UnusableGroups> {

@@ -404,7 +404,7 @@ fn utf16_without_mark(start: &[u8]) -> Option<&'static encoding_rs::Encoding> {
 /// A file that breaks off or is damaged while it is being read.
 pub(crate) fn cannot_read(name: &str, error: &io::Error) -> ReadError {
     let (problem, remedy) = match error.kind() {
-        // What a damaged or cut gzip file gives.
+        // The errors of a damaged or truncated gzip file.
         io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
             (
                 "the compressed content is damaged or truncated".to_string(),

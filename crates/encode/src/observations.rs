@@ -5,12 +5,12 @@ use crate::{EncodeNote, Half, LikelyCause, Space, SpaceKind};
 use veilpath_metrics::Grid;
 
 /// Fewer rows say nothing about the whole.
-pub(crate) const ENOUGH_ROWS: u64 = 20;
+pub(crate) const MIN_ROWS_FOR_NOTE: u64 = 20;
 
 /// Fewer points may well stay in one half of a screen.
-const ENOUGH_FOR_HALVES: u64 = 100;
+const MIN_POINTS_FOR_HALVES: u64 = 100;
 
-/// What was counted besides the rows themselves.
+/// Counts besides those of rows.
 #[derive(Debug, Default)]
 pub(crate) struct Observations {
     pub(crate) times: OutOfOrderRows,
@@ -60,7 +60,7 @@ impl Places {
     /// A note if at least one point in twenty is the origin.
     pub(crate) fn at_origin(&self) -> Option<EncodeNote> {
         let (points, all) = (self.at_corner, self.from_corner);
-        (all >= ENOUGH_ROWS && points * 20 >= all)
+        (all >= MIN_ROWS_FOR_NOTE && points * 20 >= all)
             .then_some(EncodeNote::ManyAtOrigin { points, all })
     }
 
@@ -68,7 +68,7 @@ impl Places {
     pub(crate) fn one_cell(&self) -> Option<EncodeNote> {
         let used: u64 = self.letters.iter().sum();
         let points = self.letters.iter().copied().max().unwrap_or(0);
-        (used >= ENOUGH_ROWS && points * 20 >= used * 19).then(|| EncodeNote::OneCell {
+        (used >= MIN_ROWS_FOR_NOTE && points * 20 >= used * 19).then(|| EncodeNote::OneCell {
             points,
             used,
             cause: self.likely_cause(),
@@ -78,7 +78,7 @@ impl Places {
     /// A note if one half of the grid has nearly all points, spread over more than one cell.
     pub(crate) fn half_empty(&self, grid: &Grid) -> Option<EncodeNote> {
         let used: u64 = self.letters.iter().sum();
-        if used < ENOUGH_FOR_HALVES || self.one_cell().is_some() {
+        if used < MIN_POINTS_FOR_HALVES || self.one_cell().is_some() {
             return None;
         }
         let columns = usize::try_from(grid.columns()).ok()?;

@@ -173,7 +173,7 @@ enum Part {
     Any,
 }
 
-/// What a [`NameTemplate`] found in a file name.
+/// The names that a [`NameTemplate`] found in a file name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamesInFile {
     /// The participant's part.

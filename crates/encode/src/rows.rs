@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 /// A table that is read row by row, in memory bounded by the longest line.
 ///
-/// Quotes work within a line only: no tracker writes line breaks into fields, and a forgotten quote must not swallow the
+/// Quotes work within a line only: no tracker writes line breaks into fields, and an unclosed quote must not take in the
 /// rest of the file.
 pub struct Rows {
     source: Source,
@@ -22,7 +22,7 @@ pub struct Columns {
     file: String,
     line: u64,
     names: Vec<String>,
-    /// What the values of a frame are; the fields of a file are texts, and may be numbers.
+    /// The kinds of a frame's values; the fields of a file are texts, and may be numbers.
     kinds: Option<Vec<ColumnKind>>,
 }
 

@@ -32,7 +32,7 @@
 
 use crate::{Downsize, RunOptions, RunsBy};
 
-/// What a row says about where the eye was.
+/// Where the eye was, according to a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gaze {
     /// At a letter.
@@ -43,7 +43,7 @@ pub(crate) enum Gaze {
     Elsewhere,
 }
 
-/// What the reduction of one recording gives.
+/// The result of reducing one recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reduced {
     pub(crate) letters: Vec<u16>,
@@ -69,7 +69,7 @@ pub(crate) const MAX_LETTERS: usize = 1 << 24;
 /// The tolerance, as a share of the minimum dwell.
 const TOLERANCE: f64 = 1e-4;
 
-/// From so many steps the median is taken …
+/// The median is taken from this many steps …
 pub(crate) const STEPS_FOR_MEDIAN: usize = 64;
 
 /// … or from those in this many rows, if timestamps hardly advance.
@@ -292,15 +292,15 @@ impl Track {
         } else {
             following
         };
-        let went_back = self.previous.is_some_and(|previous| here < previous);
+        let is_backwards = self.previous.is_some_and(|previous| here < previous);
         self.previous = Some(here);
-        if went_back {
+        if is_backwards {
             *backwards += 1;
             let ended = self.close(None);
             self.open(row.gaze, here);
             return ended;
         }
-        let goes_on = match (&mut self.run, row.gaze) {
+        let continues = match (&mut self.run, row.gaze) {
             (None, _) => false,
             (Some(run), gaze) => {
                 let end = *run
@@ -315,7 +315,7 @@ impl Track {
                 }
             }
         };
-        if goes_on {
+        if continues {
             if let (Some(run), Gaze::At(_)) = (&mut self.run, row.gaze) {
                 run.last = here;
                 run.end = None;

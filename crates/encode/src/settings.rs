@@ -12,7 +12,7 @@ const OPTIONS: &str = "encoding options";
 /// How points of gaze become letters.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EncodeOptions {
-    /// What the letters mean. Default: the cells of a 7×7 grid.
+    /// The meaning of the letters. Default: the cells of a 7×7 grid.
     pub placing: Placing,
     /// What happens to points beyond the edge of the stimulus. Default: they are dropped.
     pub outside: Outside,
@@ -35,7 +35,7 @@ pub struct EncodeOptions {
     pub given: Vec<EncodeField>,
 }
 
-/// What the letters mean.
+/// The meaning of the letters.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Placing {
     /// The cells of a grid over the stimulus.
@@ -72,21 +72,21 @@ pub struct RunOptions {
     pub merge: bool,
     /// The most letters that a run leaves. Default: 3.
     pub cap: Option<u32>,
-    /// The longest loss of the eye that a run survives. Default: 75.
+    /// The longest loss of the eye that does not end a run. Default: 75.
     pub max_gap_ms: f64,
-    /// What the length of a run is. Default: time.
+    /// The measure of a run's length. Default: time.
     pub by: RunsBy,
 }
 
 /// How a run's length in minimum dwells becomes a number of letters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Downsize {
-    /// Down.
+    /// Rounded down.
     #[default]
     Floor,
-    /// To the nearest, halves up.
+    /// Rounded to the nearest, halves up.
     Round,
-    /// Up.
+    /// Rounded up.
     Ceil,
 }
 

@@ -42,7 +42,7 @@ pub trait Sink {
     /// them.
     fn groups(&mut self, _groups: HashMap<String, String>, _requested: bool) {}
 
-    /// What the columns of a table were taken for, for the summary. A sink without a summary ignores it.
+    /// The roles of a table's columns, for the summary. A sink without a summary ignores it.
     fn columns(&mut self, _roles: ColumnRoles) {}
 }
 
@@ -50,28 +50,28 @@ pub trait Sink {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordingId(pub usize);
 
-/// Whose eyes, on what, measured how.
+/// One participant on one stimulus, and what its rows mean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording<'a> {
-    /// Who looked.
+    /// The participant.
     pub participant: &'a str,
-    /// At what.
+    /// The stimulus.
     pub stimulus: Option<&'a str>,
-    /// What the rows are.
+    /// The kind of rows.
     pub kind: Kind,
     /// Where the stimulus lies in the file's coordinates; `None` where neither file nor user says, which is
     /// possible only with an AOI encoding.
     pub space: Option<Space>,
 }
 
-/// What the rows of a recording are.
+/// The kind of rows of a recording.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// Fixations, as the tracker's software found them.
     Fixations,
     /// Raw gaze, sample by sample.
     Gaze {
-        /// Samples per second, where the format or the user says.
+        /// Samples per second, if the format or the user gives it.
         rate_hz: Option<f64>,
     },
 }
@@ -87,11 +87,11 @@ pub struct Space {
     pub right: f64,
     /// y of the lower edge.
     pub bottom: f64,
-    /// What the coordinates are.
+    /// The kind of coordinates.
     pub kind: SpaceKind,
 }
 
-/// What coordinates are, as far as it matters for placing them.
+/// The kinds of coordinates, as far as it matters for placing them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SpaceKind {
     /// Pixels, which lie in one cell of a grid as a whole.
@@ -224,9 +224,9 @@ pub struct Fixation<'a> {
     pub x: f64,
     /// y in the file's coordinates.
     pub y: f64,
-    /// When it starts, where the file says.
+    /// The start, if the file has it.
     pub start_ms: Option<f64>,
-    /// How long, where the file says; never negative or NaN.
+    /// The duration, if the file has it; never negative or NaN.
     pub duration_ms: Option<f64>,
     /// The area of interest that the tracker's software names.
     pub aoi: Option<&'a str>,
@@ -235,9 +235,9 @@ pub struct Fixation<'a> {
 /// One gaze sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample<'a> {
-    /// When, where the file says.
+    /// The time, if the file has it.
     pub time_ms: Option<f64>,
-    /// Where; `None` for a lost sample (NaN, `.`, confidence 0, blink).
+    /// The point; `None` for a lost sample (NaN, `.`, confidence 0, blink).
     pub point: Option<(f64, f64)>,
     /// The area of interest that the tracker's software names.
     pub aoi: Option<&'a str>,

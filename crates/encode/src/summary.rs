@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use veilpath_metrics::{Cohort, Fixations};
 
-/// What happened to the rows of all files. Its JSON keys are part of the command line's contract.
+/// Counts of the rows of all files. Its JSON keys are part of the command line's contract.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
     /// The name of the files' format, or `mixed`.
@@ -50,9 +50,9 @@ pub struct Summary {
     pub aspect: Option<f64>,
     /// Rows of events that were not asked for, by their labels; they are among the dropped ones.
     pub left_out: BTreeMap<String, u64>,
-    /// What was assumed about any file.
+    /// Assumptions about any file.
     pub assumed: Vec<Assumption>,
-    /// What the user should know about everything.
+    /// Notes about the whole cohort.
     pub notes: Vec<EncodeNote>,
     /// The same for every file.
     pub files: Vec<FileSummary>,
@@ -61,7 +61,7 @@ pub struct Summary {
     pub accepts: SupportedOptions,
 }
 
-/// What a detector found.
+/// The findings of a detector.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DetectedCount {
     /// The detector and its numbers, as in the header of a cohort file.
@@ -72,7 +72,7 @@ pub struct DetectedCount {
     pub dropped: BTreeMap<Dropped, u64>,
 }
 
-/// What became of the rows of one file.
+/// Counts of the rows of one file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FileSummary {
     /// Its name as the user gave it.
@@ -89,13 +89,13 @@ pub struct FileSummary {
     pub dropped: BTreeMap<Dropped, u64>,
     /// Rows of events that were not asked for, by their labels.
     pub left_out: BTreeMap<String, u64>,
-    /// What was assumed.
+    /// Assumptions about the file.
     pub assumed: Vec<Assumption>,
-    /// What the columns of a generic table were taken for.
+    /// The roles of the columns of a generic table.
     pub columns: Option<ColumnRoles>,
 }
 
-/// What the columns of a table were taken for.
+/// The roles of a table's columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ColumnRoles {
     /// Those in use.
@@ -107,7 +107,7 @@ pub struct ColumnRoles {
 /// A column and its role.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ColumnRole {
-    /// What it was taken for: `participant`, `x`, …
+    /// Its role: `participant`, `x`, …
     pub role: &'static str,
     /// Its name in the file.
     pub column: String,

@@ -3,7 +3,7 @@
 use crate::{EncodeField, LengthUnit, ReadOptions, Space, SpaceKind};
 use veilpath_metrics::{Screen, ScreenUnit, ViewingGeometry};
 
-/// What the user says about the screen.
+/// The user's settings of the screen.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Display {
     pixels: Option<(f64, f64)>,

@@ -23,9 +23,9 @@ pub struct Trace {
 /// The points of one participant on one stimulus.
 #[derive(Clone)]
 pub struct TracedRecording {
-    /// Who looked.
+    /// The participant.
     pub participant: String,
-    /// At what.
+    /// The stimulus.
     pub stimulus: Option<String>,
     /// Whether the points are fixations; otherwise they are gaze samples.
     pub is_fixations: bool,
@@ -117,10 +117,12 @@ impl Tracer {
 
 impl Sink for Tracer {
     fn recording(&mut self, recording: &Recording<'_>) -> Result<RecordingId, ReadError> {
-        let is_it = |it: &TracedRecording| {
+        let is_same = |it: &TracedRecording| {
             it.participant == recording.participant && it.stimulus.as_deref() == recording.stimulus
         };
-        let latest = self.latest.filter(|&at| is_it(&self.trace.recordings[at]));
+        let latest = self
+            .latest
+            .filter(|&at| is_same(&self.trace.recordings[at]));
         let at = match latest {
             Some(at) => at,
             None => {

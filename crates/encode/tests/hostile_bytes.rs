@@ -12,8 +12,8 @@ use veilpath_encode::{
 };
 
 /// How often each file is damaged for the reader that recognises it, and for each of the others.
-const ROUNDS_FOR_ITS_OWN: usize = 240;
-const ROUNDS_FOR_OTHERS: usize = 6;
+const OWN_FORMAT_ROUNDS: usize = 240;
+const OTHER_FORMAT_ROUNDS: usize = 6;
 
 /// Larger files would take time and find nothing new.
 const MAX_BYTES: usize = 16 << 10;
@@ -30,9 +30,9 @@ fn damaged_files_never_panic_and_are_never_counted_twice() {
         for format in FORMATS {
             let is_own = own.is_some_and(|own| own.name() == format.name());
             let rounds = if is_own {
-                ROUNDS_FOR_ITS_OWN
+                OWN_FORMAT_ROUNDS
             } else {
-                ROUNDS_FOR_OTHERS
+                OTHER_FORMAT_ROUNDS
             };
             for round in 0..rounds {
                 let damaged = damage(bytes, round, rounds, &mut random);
@@ -52,8 +52,8 @@ fn damaged_metadata_never_panic() {
         "StimulusPresentation": {"ScreenResolution": [800, 600], "ScreenOrigin": ["top", "left"]}}"#;
     let format = FORMATS.iter().find(|format| format.name() == "bids-physio");
     let mut random = Random(0x5eed_0f7e_57da_7a02);
-    for round in 0..ROUNDS_FOR_ITS_OWN {
-        let damaged = damage(sidecar, round, ROUNDS_FOR_ITS_OWN, &mut random);
+    for round in 0..OWN_FORMAT_ROUNDS {
+        let damaged = damage(sidecar, round, OWN_FORMAT_ROUNDS, &mut random);
         std::fs::write(folder.path().join("task-a_physio.json"), damaged).unwrap();
         let mut counter = Counter::default();
         let input = Input::open(&data).unwrap();

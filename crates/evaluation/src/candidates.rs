@@ -10,7 +10,7 @@ use veilpath_protocol::candidate_counts;
 /// Steps at which the table shows the cumulative number, in addition to the last.
 const STEPS: [usize; 6] = [10, 46, 65, 100, 1_000, 10_000];
 
-/// What to count.
+/// The settings of a count.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Lengths of both scanpaths.
@@ -21,7 +21,7 @@ pub struct Options {
     pub seed: u64,
 }
 
-/// What was counted.
+/// The counts.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// Matrices that were filled for each length.
@@ -30,7 +30,7 @@ pub struct Report {
     pub sizes: Vec<Counts>,
 }
 
-/// What was counted for one length.
+/// The counts of one length.
 #[derive(Clone, Debug, Serialize)]
 pub struct Counts {
     /// The length of both scanpaths.

@@ -21,12 +21,12 @@ use veilpath_session::compare_on_loopback;
 /// The minimum number of comparisons when measuring the engine paillier: enough to keep a few batches in flight.
 const MIN_COMPARISONS: f64 = 16.0;
 
-/// What to measure.
+/// The settings of a measurement.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The engine, with its settings.
     pub engine: Engine,
-    /// What is computed in a cell.
+    /// The metric and alphabet of a cell.
     pub scoring: Scoring,
     /// About how long to measure.
     pub seconds: f64,
@@ -35,7 +35,7 @@ pub struct Options {
     pub gmp: bool,
 }
 
-/// What is computed in a cell: a metric over an alphabet.
+/// The computation of a cell: a metric over an alphabet.
 #[derive(Clone, Debug)]
 pub struct Scoring {
     /// The metric.
@@ -70,7 +70,7 @@ pub fn screen() -> Result<Screen, Error> {
     Ok(screen?)
 }
 
-/// What was measured, in seconds and bytes. The field names are those of the JSON form.
+/// The result, in seconds and bytes. The field names are those of the JSON form.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// The engine's name.
@@ -91,7 +91,7 @@ pub struct Report {
     pub gmp: Option<Gmp>,
 }
 
-/// What a cell costs, in seconds and bytes.
+/// The cost of a cell, in seconds and bytes.
 #[derive(Clone, Debug, Serialize)]
 pub struct CellCost {
     /// Cells that were timed.
@@ -117,7 +117,7 @@ pub struct Gmp {
     pub gmp_powm_seconds: f64,
     /// The time of a cell, divided by that of the powm.
     pub ratio: f64,
-    /// What the ratio would be on an otherwise idle machine.
+    /// The ratio on an otherwise idle machine.
     pub ratio_if_alone: Option<f64>,
 }
 

@@ -14,10 +14,10 @@ use veilpath_metrics::{
 /// Scanpaths of each side.
 const SCANPATHS: usize = 20;
 
-/// What to measure.
+/// The settings of a measurement.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What is computed in a cell.
+    /// The metric and alphabet of a cell.
     pub scoring: Scoring,
     /// Letters or fixations of a scanpath.
     pub length: usize,
@@ -25,7 +25,7 @@ pub struct Options {
     pub seconds: f64,
 }
 
-/// What was measured. The field names are those of the JSON form.
+/// The result. The field names are those of the JSON form.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// Always `plain`.

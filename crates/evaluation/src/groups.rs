@@ -13,7 +13,7 @@ use std::time::Instant;
 use veilpath_metrics::{Alphabet, Cohort, DEFAULT_PRECISION, Encoding, Entry, Grid, Metric};
 use veilpath_protocol::{Engine, GroupQuestion, Observer, PairRule, Reveal, Spec, compare_locally};
 
-/// What to measure.
+/// The settings of a measurement.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The engines.
@@ -50,7 +50,7 @@ pub enum GroupMetric {
     Levenshtein,
 }
 
-/// What was measured.
+/// The result.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// Participants of each side.

@@ -47,7 +47,6 @@ pub struct CohortPair {
     pub metric: Metric,
 }
 
-/// A random scanpath.
 fn random_scanpath<R: rand::Rng>(alphabet: Alphabet, length: usize, rng: &mut R) -> Scanpath {
     use rand::RngExt;
     let letter = |_| u16::try_from(rng.random_range(0..alphabet.size())).unwrap_or(0);

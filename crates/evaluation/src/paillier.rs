@@ -7,7 +7,7 @@ use std::time::Duration;
 use veilpath_paillier::KeySize;
 use veilpath_paillier::bench::{self, BenchPlan, BenchReport, Measurement};
 
-/// What to measure.
+/// The settings of a measurement.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The sizes of the keys.
@@ -16,7 +16,7 @@ pub struct Options {
     pub time: Duration,
 }
 
-/// What was measured.
+/// The result.
 #[derive(Clone, Debug)]
 pub struct Report(BenchReport);
 

@@ -81,7 +81,7 @@ const LATIN: u16 = 26;
 pub struct LetterError {
     /// Which letter is invalid, from 1: a number or a pair of letters, where the notation has these.
     pub position: usize,
-    /// What is wrong there.
+    /// The problem at this position.
     pub problem: String,
 }
 

@@ -13,7 +13,7 @@ pub struct Entry {
     pub group: Option<String>,
     /// The stimulus; `None` if the file has no stimuli.
     pub stimulus: Option<String>,
-    /// What was looked at, in order.
+    /// The scanpath.
     pub scanpath: Scanpath,
     /// The fixations that it was made from, where they were kept. Either all entries have them or none has.
     pub fixations: Option<Fixations>,

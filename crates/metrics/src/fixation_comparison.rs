@@ -21,7 +21,7 @@ pub struct FixationComparison {
     factors: Option<Arc<Factors>>,
 }
 
-/// What a metric compares of a scanpath, prepared once for all pairs.
+/// A scanpath in the form that the metric compares, prepared once for all pairs.
 enum Prepared {
     Directions(GazeDirections),
     Saccades(Saccades),

@@ -9,7 +9,7 @@ mod reading;
 use crate::measures::{RankModel, RecurrenceModel, RewardModel, WarpingModel};
 use crate::{Alphabet, Distance, Grid, MAX_LENGTH, MetricError};
 
-/// What is computed, in integers.
+/// A metric in integers.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Model {
     /// A minimum over alignments of the whole scanpaths.

@@ -19,13 +19,13 @@ pub struct PairScore {
 pub struct Quantity {
     /// Its name in options and results.
     pub name: &'static str,
-    /// What it means.
+    /// The meaning of the number.
     pub kind: QuantityKind,
     /// Whether it can be undefined for a pair of non-empty scanpaths.
     pub may_be_undefined: bool,
 }
 
-/// What a number means.
+/// The meaning of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuantityKind {
     /// Smaller means more alike.

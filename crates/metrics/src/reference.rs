@@ -85,12 +85,12 @@ pub fn hausdorff(a: &Scanpath, b: &Scanpath, distance: impl Fn(u16, u16) -> f64)
     places::hausdorff(a.len(), b.len(), by_place(a, b, distance))
 }
 
-/// What is counted in a matrix of recurrence.
+/// The counts of a recurrence matrix.
 pub fn recurrent_points(model: &RecurrenceModel, a: &Scanpath, b: &Scanpath) -> RecurrentPoints {
     recurrence(model, a, b).0
 }
 
-/// What is counted in a matrix of recurrence, and its lines.
+/// The counts of a recurrence matrix, and its lines.
 pub fn recurrence(
     model: &RecurrenceModel,
     a: &Scanpath,

@@ -34,7 +34,7 @@ pub struct TableError {
     pub line: usize,
     /// The field in the line, from 1; 0 for the whole line.
     pub column: usize,
-    /// What is wrong there, and what to do.
+    /// The problem there, and a remedy.
     pub problem: String,
 }
 

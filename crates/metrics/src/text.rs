@@ -1,7 +1,7 @@
 //! Text from files and from other institutions, made safe to show. Every output follows these rules.
 //!
 //! An *unprintable character* is a control character (escape, bell, carriage return, …), a line or paragraph separator, or an
-//! invisible character that changes the writing direction: with these, a text can steer a terminal or look like another
+//! invisible character that changes the writing direction: with these, a text can control a terminal or look like another
 //! one. Letters of every script are safe.
 //!
 //! | output | unprintable characters | formulas |
@@ -14,10 +14,10 @@
 
 use std::borrow::Cow;
 
-/// What unprintable characters become.
+/// The replacement of unprintable characters.
 const REPLACEMENT: char = '\u{fffd}';
 
-/// Whether a character can steer a terminal or make a text look like another one.
+/// Whether a character can control a terminal or make a text look like another one.
 pub fn is_unprintable(c: char) -> bool {
     c.is_control()
         || matches!(

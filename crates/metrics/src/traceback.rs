@@ -13,7 +13,7 @@ pub const MAX_TRACEBACK_CELLS: usize = 1 << 25;
 pub struct Alignment {
     /// Where it starts: the letters before it in each scanpath, which a local alignment leaves out.
     pub start: [usize; 2],
-    /// What happens, in the order of time.
+    /// The steps, in the order of time.
     pub steps: Vec<AlignmentStep>,
 }
 

@@ -16,7 +16,7 @@ const SCANPATHS: usize = 30;
 const LENGTH: usize = 100;
 const LETTERS: usize = 48;
 
-/// Aligns all pairs, and says how long that took after the base transfers.
+/// Aligns all pairs. Returns the time without the base transfers.
 fn side(party: Party, cell: Cell, bits: GroupBits, mut channel: MemoryChannel) -> Duration {
     let mut rng = ChaCha20Rng::seed_from_u64(party as u64);
     let mut session =

@@ -45,7 +45,7 @@ impl AesNi {
     }
 }
 
-/// What round `i + 1` adds to the first byte of each column of the key.
+/// The round constants of the AES-128 key schedule.
 const ROUND_CONSTANTS: [i32; 10] = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36];
 
 /// Brings the last column, rotated by one byte, into all four columns.
@@ -64,7 +64,7 @@ const LANE_TWEAKS: Lanes = {
 #[inline]
 #[target_feature(enable = "sse2")]
 pub(crate) fn load(block: &Block) -> __m128i {
-    // SAFETY: a block is 16 readable bytes, and the unaligned form asks for no more.
+    // SAFETY: a block is 16 readable bytes, and the unaligned form needs no alignment.
     unsafe { _mm_loadu_si128(std::ptr::from_ref(block).cast()) }
 }
 
@@ -87,14 +87,14 @@ pub(crate) fn load_128(blocks: &[Block; 1]) -> __m128i {
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(crate) fn store_512(blocks: &mut [Block; 4], value: __m512i) {
-    // SAFETY: 64 writable bytes for which every pattern is valid, and the unaligned form asks for no more.
+    // SAFETY: 64 writable bytes for which every pattern is valid, and the unaligned form needs no alignment.
     unsafe { _mm512_storeu_si512(blocks.as_mut_ptr().cast(), value) }
 }
 
 #[inline]
 #[target_feature(enable = "sse2")]
 pub(crate) fn store_128(blocks: &mut [Block; 1], value: __m128i) {
-    // SAFETY: 16 writable bytes for which every pattern is valid, and the unaligned form asks for no more.
+    // SAFETY: 16 writable bytes for which every pattern is valid, and the unaligned form needs no alignment.
     unsafe { _mm_storeu_si128(blocks.as_mut_ptr().cast(), value) }
 }
 

@@ -21,7 +21,7 @@ struct Sum {
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(crate) fn load_512(blocks: &[Block; 4]) -> __m512i {
-    // SAFETY: four blocks are 64 readable bytes, and the unaligned form asks for no more.
+    // SAFETY: four blocks are 64 readable bytes, and the unaligned form needs no alignment.
     unsafe { _mm512_loadu_si512(blocks.as_ptr().cast()) }
 }
 

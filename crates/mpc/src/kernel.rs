@@ -115,7 +115,7 @@ pub(crate) struct StreamSums<'a> {
 }
 
 impl StreamSums<'_> {
-    /// What is encrypted for a block of a stream.
+    /// The counter block of a block of the stream.
     pub(crate) fn counter(&self, at: usize) -> Block {
         let [counter, domain] = self.first.words();
         Block::from_words([counter.wrapping_add(at as u64), domain])

@@ -31,7 +31,7 @@ fn splat_512(block: &Block) -> __m512i {
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn store_words(words: &mut [u64; 8], value: __m512i) {
-    // SAFETY: 64 writable bytes for which every pattern is valid, and the unaligned form asks for no more.
+    // SAFETY: 64 writable bytes for which every pattern is valid, and the unaligned form needs no alignment.
     unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), value) }
 }
 

@@ -52,7 +52,7 @@ const FROM_TILES: [[u8; 64]; 2] = [from_tiles(0), from_tiles(4)];
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load_bytes(bytes: &[u8; 64]) -> __m512i {
-    // SAFETY: 64 readable bytes, and the unaligned form asks for no more.
+    // SAFETY: 64 readable bytes, and the unaligned form needs no alignment.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
 

@@ -37,7 +37,7 @@ impl Worker {
         self.0
     }
 
-    /// What is added to the tweaks of its gates.
+    /// The offset of the tweaks of its gates.
     pub(crate) fn tweak(self) -> u128 {
         u128::from(self.0) << 96
     }

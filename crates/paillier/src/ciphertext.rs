@@ -89,7 +89,7 @@ impl PublicKey {
         if ciphertext.key == self.id() {
             Ok(())
         } else {
-            Err(Misuse::OtherKey.into())
+            Err(Misuse::WrongKey.into())
         }
     }
 }

@@ -114,7 +114,7 @@ pub enum KeyFileFault {
     Inconsistent,
 }
 
-/// What a caller did wrong.
+/// A mistake of the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Misuse {
@@ -132,7 +132,7 @@ pub enum Misuse {
     ScalarNotInvertible,
     /// A ciphertext or randomiser of another key.
     #[error("a ciphertext or randomiser belongs to another key")]
-    OtherKey,
+    WrongKey,
     /// Two lists that should have one entry for each other differ in length.
     #[error("lists of {left} and {right} values have different lengths")]
     Lengths {

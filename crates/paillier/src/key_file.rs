@@ -15,7 +15,7 @@ use crate::secret_key::SecretKey;
 const PUBLIC_HEADER: &str = "veilpath paillier public key 1";
 const SECRET_HEADER: &str = "veilpath paillier secret key 1";
 /// No key file is longer; anything longer is not a key file.
-const LONGEST_FILE: u64 = 16 * 1024;
+const MAX_FILE_BYTES: u64 = 16 * 1024;
 
 impl PublicKey {
     /// The text of a public key file.
@@ -131,8 +131,8 @@ fn write_new(options: &OpenOptions, path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 fn read(file: File) -> Result<Zeroizing<String>> {
-    let mut text = Zeroizing::new(String::with_capacity(LONGEST_FILE as usize + 1));
-    file.take(LONGEST_FILE)
+    let mut text = Zeroizing::new(String::with_capacity(MAX_FILE_BYTES as usize + 1));
+    file.take(MAX_FILE_BYTES)
         .read_to_string(&mut text)
         .map_err(KeyFileFault::Io)?;
     Ok(text)

@@ -247,7 +247,7 @@ impl PublicKey {
         if randomizers.iter().all(|r| r.key() == self.id()) {
             Ok(())
         } else {
-            Err(Misuse::OtherKey.into())
+            Err(Misuse::WrongKey.into())
         }
     }
 

@@ -145,8 +145,8 @@ impl SlotLayout {
         Ok(values)
     }
 
-    /// The same without regard to the sign and to what is beyond the slots, and whether there is neither: for a number
-    /// of which nobody may notice that it does not fit.
+    /// The same, ignoring the sign and everything beyond the slots. Also returns whether the plaintext fits, for callers
+    /// that must not fail early.
     pub fn unpack_low(&self, plaintext: &Plaintext) -> (Vec<BoxedUint>, bool) {
         let words = plaintext.words();
         let bits = Zeroizing::new(plaintext.magnitude()).bits();

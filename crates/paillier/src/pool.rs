@@ -1,4 +1,4 @@
-//! Randomisers prepared ahead of time, while the network or the peer keeps us waiting.
+//! Randomisers that are prepared while the caller waits for the network or the peer.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -88,7 +88,7 @@ impl Drop for RandomizerPool {
         self.shared.lock().closed = true;
         self.shared.wanted.notify_one();
         if let Some(filler) = self.filler.take() {
-            // A filler that panicked has nothing left to wait for.
+            // A panic of the filler does not matter here: the pool is going away.
             let _ = filler.join();
         }
     }
@@ -107,7 +107,7 @@ impl Shared {
         !state.closed
     }
 
-    /// The stock stays whole if a holder of the lock panics: it is only ever extended and split.
+    /// The stock stays valid if a holder of the lock panics: it is only extended and split.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

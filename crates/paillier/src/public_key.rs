@@ -11,7 +11,7 @@ use crate::key_size::KeySize;
 use crate::plaintext::Plaintext;
 use crate::scalar::Scalar;
 
-/// Foreign moduli are searched for divisors below this.
+/// Received moduli are searched for divisors below this.
 const TRIAL_DIVISION_LIMIT: u64 = 1 << 14;
 
 /// Encrypts, and computes with encrypted numbers. Cheap to clone.
@@ -26,7 +26,7 @@ struct Shared {
     ring: Ring,
     /// `n²`, as ciphertexts are written.
     modulus_squared: Box<[u8]>,
-    /// What the upper half of a ciphertext's number is multiplied by.
+    /// The factor of the upper half of a ciphertext's number.
     upper_half: Factor,
     /// `n` as the exponent of fresh randomisers.
     exponent: Exponent,

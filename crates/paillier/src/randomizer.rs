@@ -155,7 +155,7 @@ impl RandomizerTable {
     /// Tables modulo `p²` and `q²` for the key holder.
     pub fn for_key_holder<R: CryptoRng + ?Sized>(key: &Arc<SecretKey>, rng: &mut R) -> Self {
         // The powers for tables of any kernel are computed by the fastest: they are most of the work.
-        let fastest = if_other_than(Kernel::detect(), key.public_key())
+        let fastest = if_different(Kernel::detect(), key.public_key())
             .and_then(|kernel| key.with_kernel(kernel).ok());
         let makers = fastest.as_ref().unwrap_or(key).halves();
         // The length of the primes is public; read from them it would have to be treated as secret.
@@ -179,7 +179,7 @@ impl RandomizerTable {
 
     /// Tables modulo `n²` for a side that has only the public key.
     pub fn for_other_side<R: CryptoRng + ?Sized>(key: &PublicKey, rng: &mut R) -> Self {
-        let fastest = if_other_than(Kernel::detect(), key).and_then(|k| key.with_kernel(k).ok());
+        let fastest = if_different(Kernel::detect(), key).and_then(|k| key.with_kernel(k).ok());
         let maker = fastest.as_ref().unwrap_or(key);
         let powers = maker.fresh_randomizers(1 + SUBSET_SIZE as usize, rng);
         let powers = powers
@@ -197,7 +197,7 @@ impl RandomizerTable {
 }
 
 /// This kernel, if the key computes with another.
-fn if_other_than(kernel: Kernel, key: &PublicKey) -> Option<Kernel> {
+fn if_different(kernel: Kernel, key: &PublicKey) -> Option<Kernel> {
     (key.kernel() != kernel).then_some(kernel)
 }
 
@@ -288,7 +288,6 @@ fn random_bases_of_secret<R: CryptoRng + ?Sized>(
     (0..count).map(base).collect()
 }
 
-/// This many random words.
 fn random_words<R: CryptoRng + ?Sized>(count: usize, rng: &mut R) -> Words {
     let mut bytes = Zeroizing::new(vec![0; 8 * count]);
     rng.fill_bytes(&mut bytes);

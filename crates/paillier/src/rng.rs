@@ -9,15 +9,15 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::error::{Error, Result};
 
-/// Bytes that are fetched at once.
+/// Bytes per system call.
 const BLOCK: usize = 512;
 
-/// The operating system's generator. It reads a block at a time, because a system call costs more than short numbers
-/// do. Bytes are erased from the block when they are used, and the rest when it is dropped.
+/// The operating system's generator. It reads a block at a time, because a system call costs more than a short number.
+/// Bytes are erased from the block as they are used, and the rest on drop.
 #[derive(ZeroizeOnDrop)]
 pub struct SystemRng {
     block: [u8; BLOCK],
-    given_out: usize,
+    used: usize,
 }
 
 /// The operating system's generator, after a test that it works.
@@ -26,16 +26,13 @@ pub fn system_rng() -> Result<SystemRng> {
     SysRng
         .try_fill_bytes(&mut block)
         .map_err(|_| Error::NoRandomness)?;
-    let rng = SystemRng {
-        block,
-        given_out: 0,
-    };
+    let rng = SystemRng { block, used: 0 };
     block.zeroize();
     Ok(rng)
 }
 
 impl SystemRng {
-    fn give<const N: usize>(&mut self) -> [u8; N] {
+    fn next_bytes<const N: usize>(&mut self) -> [u8; N] {
         let mut bytes = [0; N];
         self.fill(&mut bytes);
         bytes
@@ -45,14 +42,14 @@ impl SystemRng {
         if bytes.len() > BLOCK / 4 {
             return UnwrapErr(SysRng).fill_bytes(bytes);
         }
-        if bytes.len() > BLOCK - self.given_out {
+        if bytes.len() > BLOCK - self.used {
             UnwrapErr(SysRng).fill_bytes(&mut self.block);
-            self.given_out = 0;
+            self.used = 0;
         }
-        let given = &mut self.block[self.given_out..self.given_out + bytes.len()];
-        bytes.copy_from_slice(given);
-        given.zeroize();
-        self.given_out += bytes.len();
+        let used_bytes = &mut self.block[self.used..self.used + bytes.len()];
+        bytes.copy_from_slice(used_bytes);
+        used_bytes.zeroize();
+        self.used += bytes.len();
     }
 }
 
@@ -60,11 +57,11 @@ impl TryRng for SystemRng {
     type Error = Infallible;
 
     fn try_next_u32(&mut self) -> core::result::Result<u32, Infallible> {
-        Ok(u32::from_le_bytes(self.give()))
+        Ok(u32::from_le_bytes(self.next_bytes()))
     }
 
     fn try_next_u64(&mut self) -> core::result::Result<u64, Infallible> {
-        Ok(u64::from_le_bytes(self.give()))
+        Ok(u64::from_le_bytes(self.next_bytes()))
     }
 
     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> core::result::Result<(), Infallible> {
@@ -79,9 +76,9 @@ impl TryCryptoRng for SystemRng {}
 mod tests {
     use super::*;
 
-    /// Numbers of all lengths, across the ends of blocks, and none given out twice.
+    /// Numbers of all lengths, across block boundaries.
     #[test]
-    fn no_byte_is_given_out_twice() {
+    fn no_byte_is_returned_twice() {
         let mut rng = system_rng().unwrap();
         let mut seen = std::collections::HashSet::new();
         for round in 0..2000 {
@@ -92,7 +89,7 @@ mod tests {
             rng.next_u32();
         }
         // Used bytes are erased from the block.
-        let given = rng.given_out;
-        assert!(rng.block[..given].iter().all(|&byte| byte == 0));
+        let used = rng.used;
+        assert!(rng.block[..used].iter().all(|&byte| byte == 0));
     }
 }

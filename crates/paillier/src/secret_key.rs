@@ -33,7 +33,7 @@ pub struct SecretKey {
     public: PublicKey,
     p: PrimeHalf,
     q: PrimeHalf,
-    /// What the logarithm modulo `p²` is multiplied by to be the message modulo `p`.
+    /// The factor that turns the logarithm modulo `p²` into the message modulo `p`.
     correction: Factor,
     /// The same modulo `q`, divided by `p`.
     divided_correction: Factor,
@@ -43,7 +43,7 @@ pub struct SecretKey {
     idempotents: [Factor; 2],
 }
 
-/// What decryption and randomisers need modulo the square of one prime.
+/// Precomputed values for decryption and randomisers modulo the square of one prime.
 pub(crate) struct PrimeHalf {
     ring: Ring,
     prime: Zeroizing<NonZero<BoxedUint>>,

@@ -14,7 +14,7 @@ use veilpath_mpc::ot::correlated::GroupBits;
 pub enum EngineChoice {
     /// One of the proven engines, once the connection is known: [`ProvenEstimates::preferred`].
     Auto,
-    /// By the user.
+    /// The engine that the user chose.
     Fixed(Engine),
 }
 
@@ -102,7 +102,7 @@ const MIN_SAVED_SECONDS: f64 = 2.0;
 /// The largest share of the time of garbled circuits that secret sharing may take.
 const MAX_SHARE_OF_TIME: f64 = 0.75;
 
-/// What the proven engines would cost.
+/// Estimates of the proven engines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProvenEstimates {
     /// With garbled circuits.
@@ -126,7 +126,7 @@ impl ProvenEstimates {
 }
 
 impl Spec {
-    /// What a job of this size would cost over this connection with each of the proven engines.
+    /// Estimates of a job of this size over this connection with each of the proven engines.
     pub fn proven_estimates(&self, work: &Work, link: &Link) -> ProvenEstimates {
         let with = |engine: Engine, levels: TreeLevels| {
             let spec = Spec {

@@ -30,7 +30,7 @@ pub struct Work {
     pub new_partners: u64,
     /// Letters of the alphabet.
     pub alphabet: u64,
-    /// What comes out.
+    /// The kind of result.
     pub reveal: Reveal,
     /// The size of the question about groups, if one is still to be answered.
     pub group: Option<GroupWork>,
@@ -67,7 +67,7 @@ pub struct Link {
 /// Steps of [`speed`] in a second on a core of that machine when it is idle otherwise.
 const STEPS_PER_SECOND: f64 = 7.4e8;
 
-/// Steps between two looks at the clock.
+/// Steps between two readings of the clock.
 const STEPS: u32 = 1 << 14;
 
 /// Measures for this time how fast this side computes, in percent of the machine on which the engines' constants were
@@ -83,7 +83,7 @@ pub fn speed(time: Duration) -> u32 {
             state = (state ^ state >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         }
         state = std::hint::black_box(state);
-        measured.look(start.elapsed());
+        measured.record(start.elapsed());
     }
     measured.speed()
 }
@@ -98,8 +98,8 @@ struct SpeedMeasurement {
 }
 
 impl SpeedMeasurement {
-    /// So much time has passed after some more steps.
-    fn look(&mut self, elapsed: Duration) {
+    /// Records the time that has passed after [`STEPS`] more steps.
+    fn record(&mut self, elapsed: Duration) {
         self.longest = self.longest.max(elapsed.saturating_sub(self.elapsed));
         self.elapsed = elapsed;
         self.looks += 1;
@@ -158,7 +158,7 @@ impl Link {
     }
 }
 
-/// What a job will cost.
+/// The estimate of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Estimate {
     /// Bytes from the joining side to the host.
@@ -186,7 +186,7 @@ impl Estimate {
     }
 }
 
-/// What an engine knows of a job.
+/// The costs of a job, as its engine computes them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Costs {
     pub(crate) bytes_to_host: u64,
@@ -280,7 +280,7 @@ mod tests {
             while let Some((_, pause)) = pauses.next_if(|(at, _)| *at <= computed) {
                 paused += pause;
             }
-            measured.look(Duration::from_secs_f64(computed + paused));
+            measured.record(Duration::from_secs_f64(computed + paused));
         }
         measured.speed()
     }
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_measurement_takes_its_time() {
+    fn a_measurement_takes_the_requested_time() {
         let start = Instant::now();
         let measured = speed(Duration::from_millis(2));
         assert!(measured > 0 && start.elapsed() >= Duration::from_millis(2));

@@ -70,7 +70,7 @@ pub enum GroupAnswerError {
 }
 
 impl GroupAnswer {
-    /// Whether names and numbers belong together.
+    /// Checks that names and numbers are consistent.
     pub fn check(&self) -> Result<(), GroupAnswerError> {
         match self {
             GroupAnswer::StimulusMeans(means) => means.check(),

@@ -64,7 +64,7 @@ impl DefaultLimit {
     pub fn new(spec: &Spec, declared_letters: Option<u32>) -> Result<Self, MetricError> {
         let answer = match spec.reveal {
             Reveal::Threshold(_) => AnswerSize::Bits(1),
-            // One of so many groups for each scanpath.
+            // The answer names one of at most this many groups for each scanpath.
             Reveal::Group(question) if question.names_scanpaths() && spec.engine.has_halves() => {
                 AnswerSize::Bits(bits_for(GroupSizes::MAX_GROUPS as u64 - 1))
             }
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn known_limits() {
+    fn limits_match_known_values() {
         let of = |metric, letters, length| limit(metric, letters).comparisons(length);
         assert_eq!(of(Metric::Levenshtein, 26, 20), 9);
         assert_eq!(of(index(1.0), 26, 20), 7);

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub enum MergeError {
     /// There are no tiles.
     #[error("there are no tiles to merge")]
-    Nothing,
+    NoTiles,
     /// An outcome is not a tile.
     #[error("this is the result of a whole plan, or a merged one, not a tile")]
     NotATile {
@@ -22,20 +22,20 @@ pub enum MergeError {
     },
     /// A tile of a plan with a different number of tiles.
     #[error("this is one of {found} tiles, but the first file is one of {expected}")]
-    OtherCount {
+    TileCountMismatch {
         /// Which outcome.
         outcome: usize,
         /// Its number of tiles.
         found: u32,
-        /// That of the first.
+        /// The number of tiles of the first outcome.
         expected: u32,
     },
     /// A tile of another plan.
     #[error("this tile belongs to a different plan from the first file's: {field} differs")]
-    OtherPlan {
+    PlanMismatch {
         /// Which outcome.
         outcome: usize,
-        /// What differs.
+        /// The field that differs.
         field: &'static str,
     },
     /// A session that computed a tile was interrupted.
@@ -88,7 +88,7 @@ pub enum MergeError {
 
 /// The outcome of a whole plan from all its tiles, in any order. The same tile may occur twice.
 pub fn merge(outcomes: Vec<Outcome>) -> Result<Outcome, MergeError> {
-    let first = outcomes.first().ok_or(MergeError::Nothing)?;
+    let first = outcomes.first().ok_or(MergeError::NoTiles)?;
     let plan = tile_of(first, 0)?.clone();
     if plan.pairs > MAX_PAIRS {
         return Err(MergeError::TooManyPairs {
@@ -163,7 +163,7 @@ fn check(
     at: usize,
 ) -> Result<(), MergeError> {
     if found.tile.count() != plan.tile.count() {
-        return Err(MergeError::OtherCount {
+        return Err(MergeError::TileCountMismatch {
             outcome: at,
             found: found.tile.count(),
             expected: plan.tile.count(),
@@ -187,7 +187,7 @@ fn check(
         ("the answers", outcome.answers == first.answers),
     ];
     if let Some((field, _)) = same.into_iter().find(|(_, same)| !same) {
-        return Err(MergeError::OtherPlan { outcome: at, field });
+        return Err(MergeError::PlanMismatch { outcome: at, field });
     }
     let withheld = first.is_withheld() || first.pairs == 0;
     let (results, pairs) = (outcome.results.len() as u64, outcome.pairs);

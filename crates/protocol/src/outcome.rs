@@ -9,9 +9,9 @@ use veilpath_metrics::Cohort;
 /// The result of a whole comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// What was computed, and how.
+    /// The plan.
     pub spec: Spec,
-    /// What the two cohorts are called, the first side's first.
+    /// The names of the two cohorts, the first side's first.
     pub names: [String; 2],
     /// Whether both sides are the same cohort: then every pair occurs in both directions, and every scanpath is
     /// also compared with itself.
@@ -26,12 +26,12 @@ pub struct Outcome {
     pub tile: Option<PlanTile>,
     /// The numbers of every pair; none where they are for the other side only, and not all where a session was interrupted.
     pub results: Results,
-    /// What came out about groups.
+    /// The answers about groups.
     pub answers: Vec<GroupAnswer>,
     /// The largest difference between a score and one in double precision, where scores are computed with rounded numbers
     /// ([`Spec::error_bound`]).
     pub error_bound: Option<f64>,
-    /// What it cost.
+    /// The cost.
     pub cost: Cost,
     /// What each side learned.
     pub revealed: Vec<Revealed>,
@@ -41,9 +41,9 @@ pub struct Outcome {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Label {
-    /// Who looked.
+    /// The participant.
     pub participant: String,
-    /// At what.
+    /// The stimulus.
     pub stimulus: Option<String>,
 }
 
@@ -73,7 +73,7 @@ fn is_zero(number: &usize) -> bool {
 /// One thing that one side learned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Revealed {
-    /// Who learned it.
+    /// The side that learned it.
     pub to: String,
     /// What.
     pub what: String,
@@ -86,7 +86,7 @@ pub struct ResultRow<'a> {
     pub a: &'a str,
     /// The second side's participant.
     pub b: &'a str,
-    /// What both looked at; `x|y` where they looked at different things.
+    /// The stimulus of both; `x|y` where the two differ.
     pub stimulus: Option<Cow<'a, str>>,
     /// One value for each output.
     pub values: &'a [Value],
@@ -142,7 +142,7 @@ impl Outcome {
     }
 }
 
-/// What two scanpaths are of; `x|y` where it differs.
+/// The stimulus of two scanpaths; `x|y` where the two differ.
 pub(crate) fn joint_stimulus<'a>(a: &'a Label, b: &'a Label) -> Option<Cow<'a, str>> {
     match (a.stimulus.as_deref(), b.stimulus.as_deref()) {
         (Some(x), Some(y)) if x != y => Some(Cow::Owned(format!("{x}|{y}"))),

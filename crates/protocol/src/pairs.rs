@@ -54,7 +54,7 @@ pub struct PairCount {
     pub pairs: u64,
     /// Their matrix cells.
     pub cells: u64,
-    /// What [`new_partners`] counts.
+    /// See [`new_partners`].
     pub new_partners: u64,
     /// Scanpaths of the first cohort that are in no pair.
     pub left_out_of_a: usize,

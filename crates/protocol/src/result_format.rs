@@ -151,7 +151,7 @@ pub enum ResultFormatError {
     /// A value that its output cannot have.
     #[error("{expected}")]
     Value {
-        /// What the value must be.
+        /// The expected kind of value.
         expected: &'static str,
     },
     /// The number of pairs and the list of results differ.

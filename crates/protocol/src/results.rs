@@ -16,11 +16,11 @@ const MAX_NUMBER: f64 = 1e30;
 pub struct Output {
     /// Its name: the key in a result file and the column of a table.
     pub name: String,
-    /// What it means.
+    /// The meaning of the number.
     pub kind: OutputKind,
 }
 
-/// What a number means.
+/// The meaning of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OutputKind {

@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 use veilpath_metrics::{Metric, PairScore, Threshold};
 
-/// What a comparison reveals of each pair.
+/// The information that a comparison reveals of each pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reveal {
     /// The score.
@@ -18,7 +18,7 @@ pub enum Reveal {
     Group(GroupQuestion),
 }
 
-/// What came out for a pair.
+/// The result of a pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Answer {
     /// The score, and a similarity where there is one.
@@ -28,7 +28,7 @@ pub enum Answer {
 }
 
 impl Reveal {
-    /// What to tell of a reading.
+    /// The part of a result that is revealed.
     pub fn answer(self, metric: &Metric, pair_score: PairScore) -> Answer {
         match self {
             Reveal::Score => Answer::Score(pair_score),

@@ -19,7 +19,7 @@ use veilpath_metrics::{
 pub struct Spec {
     /// How it is computed.
     pub engine: Engine,
-    /// What is computed.
+    /// The metric.
     pub metric: Metric,
     /// The letters.
     pub alphabet: Alphabet,
@@ -27,9 +27,9 @@ pub struct Spec {
     pub encoding: BTreeMap<String, String>,
     /// Which scanpath is compared with which.
     pub pairs: PairRule,
-    /// What is revealed for each pair.
+    /// The information that is revealed for each pair.
     pub reveal: Reveal,
-    /// Who gets it.
+    /// The sides that get it.
     pub reveal_to: RevealTo,
     /// How long every scanpath looks to the other side; `None` where it sees the lengths.
     pub pad_to: Option<u32>,
@@ -66,7 +66,7 @@ pub enum Capability {
 pub struct Unsupported {
     /// The engine.
     pub engine: &'static str,
-    /// What it cannot do.
+    /// The missing capability.
     pub capability: Capability,
     /// The engines that can.
     pub instead: Vec<&'static str>,
@@ -121,7 +121,7 @@ impl fmt::Display for Unsupported {
     }
 }
 
-/// Who gets the results.
+/// The sides that get the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RevealTo {
@@ -268,7 +268,7 @@ impl Spec {
         Ok(())
     }
 
-    /// What an engine that computes the metric must be able to do.
+    /// The capability that an engine needs for the metric.
     fn computing(&self) -> Capability {
         let name = self.metric.name();
         match &self.metric {
@@ -369,7 +369,7 @@ impl Spec {
         }
     }
 
-    /// What a job of this size will cost over this connection, with the fastest options of the engine.
+    /// The estimate of a job of this size over this connection, with the fastest options of the engine.
     pub fn estimate(&self, work: &Work, link: &Link) -> Estimate {
         match self.engine {
             Engine::Shares => self.proven_estimates(work, link).shares,

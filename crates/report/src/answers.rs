@@ -87,7 +87,7 @@ fn sentence(test: &GroupTest) -> String {
     format!("{}\n  {}\n", printable(&test.question), finding(test))
 }
 
-/// What a test has found, as a sentence.
+/// The result of a test, as a sentence.
 pub(crate) fn finding(test: &GroupTest) -> String {
     let stimulus = test.stimulus.as_deref();
     let stimulus = stimulus.map_or_else(String::new, |it| format!(" (stimulus {})", printable(it)));

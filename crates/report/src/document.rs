@@ -21,7 +21,7 @@ pub struct Document {
 pub struct Section {
     /// The heading; `None` for text before the first one.
     pub heading: Option<String>,
-    /// What it says.
+    /// Its contents.
     pub blocks: Vec<Block>,
 }
 

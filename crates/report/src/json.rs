@@ -1,6 +1,6 @@
 //! The whole outcome as one object, in the format that `veilpath-protocol` defines.
 //!
-//! Every field and every result has its own line, so that a person can read and compare files. Characters that could steer a
+//! Every field and every result has its own line, so that a person can read and compare files. Characters that could control a
 //! terminal are escaped; see [`veilpath_metrics::text`].
 
 use serde::Serialize;

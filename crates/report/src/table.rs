@@ -88,8 +88,8 @@ const WITHHELD: &str = "compared; the results are for the other side only";
 /// Says that the results are for the other side only.
 pub(crate) fn withheld(outcome: &Outcome) -> String {
     let pairs = counted(outcome.pairs, "pair");
-    let were = if outcome.pairs == 1 { "was" } else { "were" };
-    format!("{pairs} {were} {WITHHELD}")
+    let verb = if outcome.pairs == 1 { "was" } else { "were" };
+    format!("{pairs} {verb} {WITHHELD}")
 }
 
 fn write_rows(outcome: &Outcome, limit: usize, out: &mut dyn Write) -> io::Result<()> {

@@ -11,7 +11,7 @@ use veilpath_protocol::{GroupAnswer, GroupMeans, Outcome, Value};
 use veilpath_report::{ResultFile, csv, html, json, table};
 
 /// Escape sequences in 7 and 8 bits, a bell, line ends, and invisible characters that turn the text around.
-const STEERING: [&str; 8] = [
+const TERMINAL_CONTROLS: [&str; 8] = [
     "\u{1b}[2J",
     "\u{9b}2J",
     "\u{7}",
@@ -69,17 +69,20 @@ fn written(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {
 }
 
 #[test]
-fn no_format_contains_a_character_that_steers_a_terminal() {
-    for outcome in [with_ids(&STEERING), with_groups(&STEERING)] {
-        assert_nothing_steers(&outcome);
+fn no_format_contains_characters_that_control_a_terminal() {
+    for outcome in [
+        with_ids(&TERMINAL_CONTROLS),
+        with_groups(&TERMINAL_CONTROLS),
+    ] {
+        assert_no_terminal_controls(&outcome);
     }
 }
 
-fn assert_nothing_steers(outcome: &Outcome) {
+fn assert_no_terminal_controls(outcome: &Outcome) {
     let json = written(|out| json::write(outcome, out));
     let file = ResultFile::read(json.as_bytes()).unwrap();
     let report = html::Report::new(&file, html::Options::default()).unwrap();
-    let row = STEERING.map(String::from);
+    let row = TERMINAL_CONTROLS.map(String::from);
     for text in [
         written(|out| table::write(outcome, out)),
         written(|out| csv::write(outcome, out)),

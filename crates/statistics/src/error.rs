@@ -36,7 +36,7 @@ pub enum StatisticsError {
     /// A list does not have one entry for each item.
     #[error("there are {found} {what}, but {expected} are needed")]
     Length {
-        /// What is listed.
+        /// The name of the list.
         what: &'static str,
         /// How many there are.
         found: usize,
@@ -46,7 +46,7 @@ pub enum StatisticsError {
     /// An index is out of range.
     #[error("there is no {what} {index}")]
     Index {
-        /// What it points to.
+        /// The kind of item that it points to.
         what: &'static str,
         /// The index.
         index: usize,
@@ -73,7 +73,7 @@ pub enum StatisticsError {
     /// There is nothing to compute a number from.
     #[error("there are no {what}")]
     Nothing {
-        /// What there is none of.
+        /// The kind of item that is missing.
         what: &'static str,
     },
     /// A level of confidence that is not between 0 and 1.

@@ -73,7 +73,7 @@ impl FixedPoint {
         }
     }
 
-    /// What a value of 1 stands for.
+    /// The real number that a value of 1 represents.
     pub fn unit(self) -> f64 {
         1.0 / f64::from(1_u32 << (self.bits / 2)) / f64::from(1_u32 << (self.bits - self.bits / 2))
     }

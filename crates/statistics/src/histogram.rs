@@ -39,7 +39,7 @@ pub fn histogram(
 }
 
 /// Hides the counts for which `is_shown` is false. If there are any, the smallest of the others is hidden, too (the
-/// first of equal ones), so that the total does not give them away.
+/// first of equal ones), so that the hidden ones do not follow from the total.
 pub fn suppress_small(counts: &[u64], is_shown: &[bool]) -> Vec<Option<u64>> {
     let both = counts.iter().zip(is_shown);
     let mut kept: Vec<Option<u64>> = both.map(|(&count, shown)| shown.then_some(count)).collect();

@@ -1,4 +1,4 @@
-//! Whose scanpath is whose, and sums over the scanpaths of two participants.
+//! Participants of scanpaths, and sums over the scanpaths of two participants.
 
 use crate::matrix::{pairs_of, place_above};
 use crate::{CrossMatrix, PairMatrix, StatisticsError};

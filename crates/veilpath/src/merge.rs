@@ -40,8 +40,8 @@ pub fn read_outcome(name: &str, input: impl Read) -> Result<Outcome, Error> {
 fn failed_outcome(error: &MergeError) -> Option<usize> {
     match *error {
         MergeError::NotATile { outcome }
-        | MergeError::OtherCount { outcome, .. }
-        | MergeError::OtherPlan { outcome, .. }
+        | MergeError::TileCountMismatch { outcome, .. }
+        | MergeError::PlanMismatch { outcome, .. }
         | MergeError::Incomplete { outcome, .. }
         | MergeError::Conflict { outcome, .. } => Some(outcome),
         _ => None,

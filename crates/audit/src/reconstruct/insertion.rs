@@ -8,7 +8,7 @@ struct Unit {
     length: usize,
     delete: i64,
     insert: i64,
-    /// What a letter without a partner costs.
+    /// The cost of a letter without a partner.
     miss: i64,
 }
 
@@ -87,7 +87,7 @@ impl Unit {
                 let middle = (low + high).div_ceil(2);
                 let mut query = known[..middle].to_vec();
                 query.extend(std::iter::repeat_n(x, after));
-                if self.is_part(oracle, &query)? {
+                if self.is_subsequence(oracle, &query)? {
                     low = middle;
                 } else {
                     high = middle - 1;
@@ -104,8 +104,8 @@ impl Unit {
         Ok(merged)
     }
 
-    /// Whether the query's letters occur in the secret in this order: then only the others are inserted.
-    fn is_part(&self, oracle: &mut Oracle<'_>, query: &[u16]) -> Result<bool, AuditError> {
+    /// Whether the query is a subsequence of the secret: then only the other letters are inserted.
+    fn is_subsequence(&self, oracle: &mut Oracle<'_>, query: &[u16]) -> Result<bool, AuditError> {
         let others = self.length.saturating_sub(query.len());
         Ok(query.len() <= self.length
             && oracle.raw(query)? == i64::try_from(others).unwrap_or(i64::MAX) * self.insert)

@@ -11,18 +11,18 @@ use crate::AuditError;
 use rand::{Rng, RngExt};
 use veilpath_metrics::Bound;
 
-/// What an answer that is not explained costs at least, where 1 is the most that one letter can change a score.
-const UNEXPLAINED: f64 = 0.35;
+/// The least penalty of a candidate that does not explain an answer, in units of the most that one letter changes a score.
+const MIN_PENALTY: f64 = 0.35;
 
-/// The temperatures of a repair: the first, and the last as a share of it.
-const HOT: f64 = 0.7;
-const COOLING: f64 = 0.08;
+/// The first temperature of a repair, and the ratio of the last to it.
+const START_TEMPERATURE: f64 = 0.7;
+const END_TO_START: f64 = 0.08;
 
 /// How often the population is repaired, each time with twice the passes, while no member explains all answers.
 const ATTEMPTS: u32 = 3;
 
-/// Letters that trade places between two passes.
-const MOVES: usize = 6;
+/// Letters that are moved between two passes.
+const MOVED_LETTERS: usize = 6;
 
 /// The most segments of a query.
 const SEGMENTS: usize = 3;
@@ -65,19 +65,19 @@ pub(super) fn attack(
     while oracle.asked() < effort.most {
         let guess = population.first().cloned().unwrap_or_default();
         let visible = oracle.visible(&guess);
-        let unanimous = population
+        let all_equal = population
             .iter()
             .all(|member| oracle.visible(member) == visible);
-        let letters = if unanimous {
+        let letters = if all_equal {
             guess.clone()
         } else {
             search.choose(oracle, &population, effort.proposals)?
         };
         let reply = oracle.ask(&letters)?;
         let answer = range(oracle, letters.len(), reply, scorer.is_maximised())?;
-        let is_right = unanimous && answer.distance(scorer.raw(&letters, &guess)) == 0;
+        let is_right = all_equal && answer.distance(scorer.raw(&letters, &guess)) == 0;
         search.queries.push(Query { letters, answer });
-        if is_right && (reply != Reply::Within(true) || search.is_only(&guess, effort)) {
+        if is_right && (reply != Reply::Within(true) || search.is_unique(&guess, effort)) {
             return Ok(Some(guess));
         }
         search.repair(&mut population, effort.sweeps);
@@ -85,7 +85,7 @@ pub(super) fn attack(
     Ok(None)
 }
 
-/// What a reply says about the result to be minimised.
+/// The range of the minimised result that a reply allows.
 fn range(
     oracle: &Oracle<'_>,
     query: usize,
@@ -139,7 +139,7 @@ impl<R: Rng> Search<'_, R> {
     fn penalty(&self, answer: Range, raw: i64) -> f64 {
         match answer.distance(raw) {
             0 => 0.0,
-            off => UNEXPLAINED + off as f64 / self.scorer.largest_change as f64,
+            off => MIN_PENALTY + off as f64 / self.scorer.largest_change as f64,
         }
     }
 
@@ -181,7 +181,7 @@ impl<R: Rng> Search<'_, R> {
     }
 
     /// Whether long repairs of random scanpaths find nothing else. A bit cannot confirm a guess.
-    fn is_only(&mut self, guess: &[u16], effort: Effort) -> bool {
+    fn is_unique(&mut self, guess: &[u16], effort: Effort) -> bool {
         (0..effort.members).all(|_| {
             let mut other: Vec<u16> = (0..self.length).map(|_| self.any_letter()).collect();
             let energy = self.anneal(&mut other, 4 * effort.sweeps);
@@ -200,7 +200,7 @@ impl<R: Rng> Search<'_, R> {
         let mut energy = self.energy(member);
         for sweep in 0..sweeps {
             let progress = sweep as f64 / sweeps.saturating_sub(1).max(1) as f64;
-            let temperature = HOT * COOLING.powf(progress);
+            let temperature = START_TEMPERATURE * END_TO_START.powf(progress);
             if sweep > 0 {
                 self.move_letters(member, temperature);
                 for (query, alignment) in self.queries.iter().zip(&mut alignments) {
@@ -247,7 +247,7 @@ impl<R: Rng> Search<'_, R> {
     /// Moves letters to other positions.
     fn move_letters(&mut self, member: &mut [u16], temperature: f64) {
         let mut energy = self.energy(member);
-        for _ in 0..MOVES {
+        for _ in 0..MOVED_LETTERS {
             let (one, other) = (self.below(member.len()), self.below(member.len()));
             if one == other {
                 continue;

@@ -3,7 +3,7 @@
 use super::{absolute, known};
 use crate::clue::{Clue, Feature};
 use crate::factors::{Difference, Factors};
-use crate::known::{Known, LetterProbabilities, hedge, hits};
+use crate::known::{Known, LetterProbabilities, correct_letters, smoothed};
 use crate::order_public;
 use crypto_bigint::BoxedUint;
 use rand::{RngExt, SeedableRng};
@@ -136,11 +136,11 @@ fn five_views(range: (u32, u32)) -> f64 {
             let known = known(absolute(), &letters(&mut rng), &theirs);
             let clues = clues(&known, &theirs, range, &mut rng);
             let prior =
-                belief.map_or_else(|| known.uniform_probabilities(), |belief| hedge(&belief));
+                belief.map_or_else(|| known.uniform_probabilities(), |belief| smoothed(&belief));
             let all = Feature::All;
             belief = Some(order_public::attack(&known, &prior, &clues, all, 200));
         }
-        found += hits(&belief.unwrap(), &theirs);
+        found += correct_letters(&belief.unwrap(), &theirs);
     }
     found / f64::from(rounds) / length as f64
 }

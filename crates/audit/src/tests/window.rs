@@ -2,7 +2,7 @@
 
 use super::absolute;
 use crate::clue::{Feature, clues_of};
-use crate::known::{Known, hits};
+use crate::known::{Known, correct_letters};
 use crate::order_hidden::{self, Batch, Effort};
 use crate::score_only;
 use rand::{RngExt, SeedableRng};
@@ -46,7 +46,7 @@ impl Setting {
             |pair, known| {
                 let mut rng = ChaCha20Rng::seed_from_u64(pair as u64);
                 let belief = score_only::attack(known, 20_000, &mut rng);
-                hits(&belief, join[pair].letters())
+                correct_letters(&belief, join[pair].letters())
             },
             &host,
         )
@@ -94,7 +94,7 @@ impl Setting {
                 let mut rng = ChaCha20Rng::seed_from_u64(4);
                 let prior = known.uniform_probabilities();
                 let belief = order_hidden::attack_mixed(known, &prior, batches, effort, &mut rng);
-                hits(&belief, join[pair].letters())
+                correct_letters(&belief, join[pair].letters())
             },
             &host,
         )
@@ -112,7 +112,7 @@ impl Setting {
             Alphabet::letters(self.letters).unwrap(),
         )
         .unwrap();
-        let hits: f64 = (0..self.attacked)
+        let correct_letters: f64 = (0..self.attacked)
             .map(|round| {
                 let pair = round * self.pairs / self.attacked;
                 let raw = comparison.raw(&host[pair], &join[pair]).unwrap();
@@ -120,7 +120,7 @@ impl Setting {
                 attack(pair, &known.unwrap())
             })
             .sum();
-        hits / (self.attacked * self.length) as f64
+        correct_letters / (self.attacked * self.length) as f64
     }
 }
 

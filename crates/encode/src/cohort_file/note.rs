@@ -12,9 +12,9 @@ pub enum CohortNote {
     AlphabetGuessed(Alphabet),
     /// The file names one alphabet and was read in another, as the caller asked.
     AlphabetReplaced {
-        /// What the file names.
+        /// The alphabet that the file declares.
         declared: Alphabet,
-        /// What was used.
+        /// The alphabet that was used.
         read_as: Alphabet,
     },
     /// Cells are written as two letters and nothing in the file says what the second counts up to; this was assumed.
@@ -29,7 +29,7 @@ pub enum CohortNote {
     ParticipantsNumbered,
     /// This many fixations outside all areas of interest (`#`) were left out.
     NoArea(usize),
-    /// So many blank lines were skipped.
+    /// This many blank lines were skipped.
     BlankLines(u64),
     /// This many ids and settings had unprintable characters, which were replaced.
     Unprintable(usize),

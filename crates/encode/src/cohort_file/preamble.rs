@@ -5,7 +5,7 @@ use crate::{Lines, ReadError};
 use std::collections::BTreeMap;
 use veilpath_metrics::{Alphabet, Grid, SCREEN, Screen, ScreenError, VIEWING};
 
-/// What comes before the scanpaths.
+/// Settings and comments before the scanpaths.
 #[derive(Default)]
 pub(super) struct Preamble {
     pub(super) is_ours: bool,
@@ -73,7 +73,7 @@ impl Preamble {
         Some(on_grid().unwrap_or(declared))
     }
 
-    /// What the coordinates of fixations mean.
+    /// The screen of the fixations.
     pub(super) fn screen(&self) -> Result<Option<Screen>, ScreenError> {
         let screen = self.screen.as_deref();
         let read = |screen| Screen::from_settings(screen, self.viewing.as_deref());

@@ -23,7 +23,7 @@ pub struct RawCohort {
     pub(super) grid: Option<Grid>,
     pub(super) header_notes: Vec<String>,
     pub(super) aspect: Option<f64>,
-    /// What the coordinates of fixations mean, if there are any.
+    /// The screen of the fixations, if there are any.
     pub(super) screen: Option<Screen>,
     pub(super) notes: Vec<CohortNote>,
     /// Whether the rows come from a frame, not from lines of a file.
@@ -79,7 +79,7 @@ impl RawCohort {
         self.aspect
     }
 
-    /// What the coordinates of fixations mean; `None` if the file has letters only.
+    /// The screen of the fixations; `None` if the file has letters only.
     pub fn screen(&self) -> Option<Screen> {
         self.screen
     }
@@ -162,7 +162,8 @@ impl RawCohort {
         })
     }
 
-    /// What the user, who may have asked for a notation, should know when the file is read in this alphabet.
+    /// Notes for the user about reading the file in this alphabet; `asked` is the notation that the user asked for, if
+    /// any.
     pub fn notes(&self, alphabet: Alphabet, asked: Option<Notation>) -> Vec<CohortNote> {
         let about_alphabet = match self.alphabet {
             None if self.grid.is_none() && asked.is_none() => {

@@ -111,7 +111,7 @@ p1,a.png,Aw
 }
 
 #[test]
-fn tables_in_any_order_with_extra_columns() {
+fn columns_may_be_in_any_order_with_others_between() {
     for (text, expected, notes) in [
         ("participant,scanpath\np,AB\nq,\n", vec!["p//AB", "q//"], 1),
         ("Scanpath;Stimulus;Participant\nAB;s;p\n", vec!["p/s/AB"], 1),
@@ -142,7 +142,7 @@ fn tables_in_any_order_with_extra_columns() {
 }
 
 #[test]
-fn ogama_and_scangraph_text() {
+fn ogama_and_scangraph_text_is_read() {
     let file = read_text("# Levels: 3\n# A = map\np one\tABC\n\np two\t\n").unwrap();
     assert_eq!(rows(&file), ["p one//ABC", "p two//"]);
     let file = read_text("p one\t\np two\tAB\n").unwrap();
@@ -160,7 +160,7 @@ fn ogama_and_scangraph_text() {
 }
 
 #[test]
-fn one_string_per_line() {
+fn one_string_per_line_is_read() {
     let file = read_text("\nABC\n\n# comment\nxyz\n\n\n").unwrap();
     assert_eq!(rows(&file), ["1//ABC", "2//xyz"]);
     let notes = file.notes.join("; ");
@@ -396,7 +396,7 @@ fn the_aspect_is_for_drawings_and_not_a_setting() {
 }
 
 #[test]
-fn ids_are_neither_formulas_nor_steer_a_terminal() {
+fn ids_are_neither_formulas_nor_terminal_controls() {
     let text = "# veilpath cohort 1\n# alphabet: letters 4\n# data: \u{202e}x\nparticipant,scanpath\n'=p,AB\n\u{1b}[2J,AB\n";
     let file = read_text(text).unwrap();
     let ids: Vec<&str> = file
@@ -410,6 +410,6 @@ fn ids_are_neither_formulas_nor_steer_a_terminal() {
     assert!(file.notes.contains(&CohortNote::Unprintable(2).to_string()));
     assert!(written(&file.cohort, &[]).contains("\n'=p,,AB\n"));
     // Other programs do not mark formulas.
-    let foreign = read_text("participant,scanpath\n'=p,AB\n").unwrap();
-    assert_eq!(foreign.cohort.entries[0].participant, "'=p");
+    let other_program = read_text("participant,scanpath\n'=p,AB\n").unwrap();
+    assert_eq!(other_program.cohort.entries[0].participant, "'=p");
 }

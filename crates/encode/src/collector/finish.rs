@@ -31,7 +31,7 @@ impl Collector {
         observed.times.backwards = backwards;
         let aspect = common_aspect(self.recordings.iter().map(|state| &state.space));
         let participants = self.recordings.iter().map(|it| it.participant.as_str());
-        let groups = match self.groups.settle(participants) {
+        let groups = match self.groups.resolve(participants) {
             Ok(groups) => groups,
             Err(UnusableGroups::Error(error)) => return Err(error),
             Err(UnusableGroups::Note(note)) => {

@@ -2,11 +2,11 @@
 //! something else.
 
 use crate::EncodeNote;
-use crate::observations::ENOUGH_ROWS;
+use crate::observations::MIN_ROWS_FOR_NOTE;
 use crate::summary::FileSummary;
 use std::collections::HashMap;
 
-/// What is counted for a recording, and in the end for a participant.
+/// Counts of a recording, which are added up for a participant.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
     outside: u64,
@@ -39,7 +39,7 @@ impl Tally {
     }
 
     fn has_enough_points(&self) -> bool {
-        self.outside + self.used >= ENOUGH_ROWS
+        self.outside + self.used >= MIN_ROWS_FOR_NOTE
     }
 
     fn is_odd(&self) -> bool {

@@ -199,7 +199,7 @@ const EXPECTED: &[(&str, &str)] = &[
 ];
 
 /// Recognised by a reader that rejects them with a reason: no places, or none on the panorama.
-const REFUSED_BY_THEIR_READER: &[&str] = &["_physioevents.tsv.gz", "salient360_toolbox_raw/"];
+const REFUSED_BY_READER: &[&str] = &["_physioevents.tsv.gz", "salient360_toolbox_raw/"];
 
 #[test]
 fn every_real_file_is_read_or_refused_with_advice() {
@@ -210,7 +210,7 @@ fn every_real_file_is_read_or_refused_with_advice() {
     let mut files = Vec::new();
     collect(&folder, &mut files);
     assert!(files.len() > 40);
-    let mut complaints = Vec::new();
+    let mut problems = Vec::new();
     for file in files {
         let path = file
             .strip_prefix(&folder)
@@ -219,32 +219,30 @@ fn every_real_file_is_read_or_refused_with_advice() {
             .to_string()
             .replace('\\', "/");
         let Some((_, expected)) = EXPECTED.iter().find(|(part, _)| path.contains(part)) else {
-            complaints.push(format!("{path}: nothing is said about what to expect"));
+            problems.push(format!("{path}: nothing is said about what to expect"));
             continue;
         };
         let outcome = read_or_explain(&file);
         let found = outcome.as_ref().map_or("refused", |(format, _)| format);
         if found != *expected {
-            complaints.push(format!("{path}: expected {expected}, found {found}"));
+            problems.push(format!("{path}: expected {expected}, found {found}"));
         }
         let refusal = match outcome {
             Ok((_, read)) => read.err(),
             Err(refusal) => Some(refusal),
         };
-        let by_reader = REFUSED_BY_THEIR_READER
-            .iter()
-            .any(|part| path.contains(part));
+        let by_reader = REFUSED_BY_READER.iter().any(|part| path.contains(part));
         let wanted = *expected == "refused" || by_reader;
         match refusal {
             Some(error) if error.remedy.is_empty() => {
-                complaints.push(format!("{path}: no advice: {error}"))
+                problems.push(format!("{path}: no advice: {error}"))
             }
-            Some(error) if !wanted => complaints.push(format!("{path}: {error}")),
-            None if wanted => complaints.push(format!("{path}: was read")),
+            Some(error) if !wanted => problems.push(format!("{path}: {error}")),
+            None if wanted => problems.push(format!("{path}: was read")),
             _ => {}
         }
     }
-    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
 type Outcome = Result<(&'static str, Result<(), ReadError>), ReadError>;

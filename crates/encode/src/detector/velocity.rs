@@ -83,10 +83,10 @@ impl VelocityFilter {
 
     /// What is assumed beyond an end: nothing, or for a polynomial that the eye stayed.
     fn padding(&self, edge: Option<Point>) -> Entry {
-        let stays = matches!(self.method, VelocityMethod::SavitzkyGolay { .. });
+        let repeats_edge = matches!(self.method, VelocityMethod::SavitzkyGolay { .. });
         Entry {
             time: None,
-            point: edge.filter(|_| stays),
+            point: edge.filter(|_| repeats_edge),
         }
     }
 

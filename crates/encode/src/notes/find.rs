@@ -1,12 +1,12 @@
 //! Which notes a finished cohort calls for.
 
 use super::{EncodeNote, NoEffect, NoLetters};
-use crate::observations::{ENOUGH_ROWS, Observations};
+use crate::observations::{MIN_ROWS_FOR_NOTE, Observations};
 use crate::{DataKinds, Detector, Dropped, EncodeField, EncodeOptions, Placing, Summary};
 use std::collections::HashSet;
 use veilpath_metrics::Cohort;
 
-/// What the user should know about everything.
+/// All notes about the finished cohort.
 pub(crate) fn notes(
     cohort: &Cohort,
     summary: &Summary,
@@ -35,7 +35,7 @@ pub(crate) fn notes(
             cause: seen.places.likely_cause(),
         });
     }
-    if lost * 2 > summary.rows_read && summary.rows_read >= ENOUGH_ROWS {
+    if lost * 2 > summary.rows_read && summary.rows_read >= MIN_ROWS_FOR_NOTE {
         notes.push(EncodeNote::MostlyLost {
             lost,
             rows: summary.rows_read,
@@ -143,7 +143,7 @@ fn without_effect(options: &EncodeOptions, data: DataKinds) -> Vec<EncodeNote> {
     let given = for_gaze
         .into_iter()
         .filter(|(field, differs, _)| *differs || options.given.contains(field));
-    let idle = given.filter_map(|(field, _, detectors)| {
+    let no_effect = given.filter_map(|(field, _, detectors)| {
         let reason = match detectors.contains(&detection.detector) {
             _ if only_fixations => NoEffect::OnlyFixations,
             true => return None,
@@ -151,5 +151,5 @@ fn without_effect(options: &EncodeOptions, data: DataKinds) -> Vec<EncodeNote> {
         };
         Some(EncodeNote::NoEffect { field, reason })
     });
-    idle.collect()
+    no_effect.collect()
 }

@@ -42,7 +42,7 @@ impl SupportedOptions {
         events: false,
     };
 
-    /// What can change something in files of either of two formats.
+    /// The options that can change something in files of either format.
     pub(crate) fn or(self, other: SupportedOptions) -> Self {
         Self {
             units: self.units || other.units,
@@ -102,7 +102,7 @@ pub(crate) fn without_effect(
     ];
     given
         .into_iter()
-        .filter(|(_, idle)| *idle)
+        .filter(|(_, has_no_effect)| *has_no_effect)
         .map(move |(field, _)| EncodeNote::NoEffect {
             field,
             reason: NoEffect::Format(name.to_string()),
@@ -134,7 +134,7 @@ mod tests {
         ("xu360", "video007_p012.txt"),
     ];
 
-    /// What is read, or `None` where the options are refused.
+    /// The result of reading, or `None` if the options are refused.
     fn read(format: &dyn Format, file: &str, options: &ReadOptions) -> Option<Vec<Recorded>> {
         let mut recorder = Recorder::default();
         let input = Input::open(&tiny_file(file)).unwrap();
@@ -164,13 +164,14 @@ mod tests {
                 ..screen.clone()
             });
             for (field, given) in [(EncodeField::Units, units), (EncodeField::TimeUnit, times)] {
-                let idle = given.iter().all(|given| read(format, file, given) == usual);
+                let has_no_effect = given.iter().all(|given| read(format, file, given) == usual);
                 let notes: Vec<EncodeNote> = without_effect(format, &given[0]).collect();
                 let expected = EncodeNote::NoEffect {
                     field,
                     reason: NoEffect::Format(name.to_string()),
                 };
-                let expected: Vec<EncodeNote> = idle.then_some(expected).into_iter().collect();
+                let expected: Vec<EncodeNote> =
+                    has_no_effect.then_some(expected).into_iter().collect();
                 assert_eq!(notes, expected, "{field:?} and {name}");
             }
         }
@@ -202,8 +203,8 @@ mod tests {
         for (name, file) in FILES {
             let format = *FORMATS.iter().find(|format| format.name() == name).unwrap();
             let changes = read(format, file, &right) != read(format, file, &ReadOptions::default());
-            let idle = without_effect(format, &right).count() > 0;
-            assert!(!idle || !changes, "{name}");
+            let has_no_effect = without_effect(format, &right).count() > 0;
+            assert!(!has_no_effect || !changes, "{name}");
         }
     }
 }

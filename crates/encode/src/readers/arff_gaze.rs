@@ -9,7 +9,6 @@ use crate::{
     Sample, Sink, Space, TimeUnit,
 };
 
-/// See the module.
 pub(super) struct ArffGaze;
 
 impl Format for ArffGaze {
@@ -98,7 +97,7 @@ impl Format for ArffGaze {
     }
 }
 
-/// What comes before the rows.
+/// The metadata before the rows.
 #[derive(Default)]
 struct Preamble {
     attributes: Vec<String>,
@@ -218,7 +217,7 @@ mod tests {
         "@relation gaze\n@attribute time integer\n@attribute x numeric\n@attribute y numeric\n";
 
     #[test]
-    fn the_tiny_file() {
+    fn the_test_file_is_read() {
         let (read, detected) = read_file(
             &ArffGaze,
             &tiny_file("arff-gaze.arff"),
@@ -246,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_in_any_order_and_case_with_a_given_screen() {
+    fn attributes_may_be_in_any_order_and_case() {
         let text = "\u{feff}% note\r\n@RELATION 'r'\r\n@Attribute \"Y\" REAL\r\n@ATTRIBUTE 'my label' {a,b}\r\n@ATTRIBUTE X\tREAL\r\n@DATA\r\n2,a,1\r\n?,b,1\r\n% end\r\n";
         let error = read_text(&ArffGaze, "t", text, &ReadOptions::default()).unwrap_err();
         assert!(error.problem.contains("time"), "{error}");
@@ -298,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn the_real_file() {
+    fn a_published_file_is_read() {
         let Some(path) = shared_file("arff_gazecom/deep_em_input.arff") else {
             return;
         };

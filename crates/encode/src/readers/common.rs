@@ -9,13 +9,13 @@ use crate::{
 /// Remembers the recording of the last row, so that a table with a name on every row asks the sink only where the name
 /// changes.
 #[derive(Default)]
-pub(crate) struct Current {
+pub(crate) struct CurrentRecording {
     participant: String,
     stimulus: Option<String>,
     id: Option<RecordingId>,
 }
 
-impl Current {
+impl CurrentRecording {
     /// The handle of a recording; the sink is asked only if it differs from the last.
     pub(crate) fn enter(
         &mut self,
@@ -141,7 +141,7 @@ pub(crate) mod testing {
         Ok(recorder)
     }
 
-    /// Reads one of our tiny files after making sure that detection gives it to this very reader.
+    /// Reads a test file after checking that detection selects this reader.
     pub(crate) fn read_detected(
         format: &dyn Format,
         name: &str,
@@ -159,7 +159,7 @@ pub(crate) mod testing {
     }
 
     /// Every prefix of a text, and the text with single bytes corrupted, must end in a value and not in a panic.
-    pub(crate) fn survives_damage(format: &dyn Format, name: &str) {
+    pub(crate) fn assert_damage_does_not_panic(format: &dyn Format, name: &str) {
         let bytes = std::fs::read(testdata(name)).unwrap();
         let check = |bytes: Vec<u8>| {
             if let Ok(input) = Input::from_bytes(name, bytes) {

@@ -11,7 +11,6 @@ use crate::{
     RowChoice, Rows, Sample, Sink, Space, TimeUnit, guess_delimiter, is_missing, parse_number,
 };
 
-/// See the module.
 pub(super) struct Ehtask;
 
 /// The frame rate of the videos, for files without times.
@@ -210,7 +209,7 @@ mod tests {
     use crate::readers::recorder::{detected, read_file, read_text, tiny_file};
 
     #[test]
-    fn the_tiny_file() {
+    fn the_test_file_is_read() {
         let path = tiny_file("User_07_Video_02_Task_1.txt");
         let (read, detected) = read_file(&Ehtask, &path, &ReadOptions::default()).unwrap();
         assert_eq!(detected, "ehtask");

@@ -8,7 +8,7 @@
 //! - Without `TRIALID`, a file is one recording, or `block n` for each start of recording where there are several.
 //! - Every line with a time counts as a row; unused samples, saccades and messages are counted as other events.
 
-use super::common::{Current, report_fixation};
+use super::common::{CurrentRecording, report_fixation};
 use super::eyelink_lines::{Line, Message, Survey, TrialNames};
 use super::eyelink_trials::{TrialHistory, TrialState};
 use super::repeats::Repeats;
@@ -18,7 +18,6 @@ use crate::{
     RecordingId, RowChoice, Sample, Sink, Space, SpaceKind, is_missing,
 };
 
-/// EyeLink ASC.
 pub(crate) struct EyelinkAsc;
 
 impl Format for EyelinkAsc {
@@ -94,7 +93,7 @@ struct Reader<'a> {
     eyes: (bool, bool),
     rate_hz: Option<f64>,
     space: Option<Space>,
-    current: Current,
+    current: CurrentRecording,
 }
 
 impl<'a> Reader<'a> {
@@ -176,7 +175,7 @@ impl<'a> Reader<'a> {
             space: options
                 .screen
                 .map(|(width, height)| oriented(Space::pixels(width, height), options)),
-            current: Current::default(),
+            current: CurrentRecording::default(),
             survey,
         })
     }

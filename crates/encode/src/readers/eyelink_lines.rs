@@ -40,7 +40,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// What a message means to a reader of gaze.
+/// The meaning of a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Message<'a> {
     /// `TRIALID`: a trial begins.
@@ -95,7 +95,7 @@ impl<'a> Message<'a> {
     }
 }
 
-/// What a first pass over a file finds.
+/// The findings of a first pass over a file.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Survey {
     /// Whether all of the file was looked at, or only its head because it is a pipe.

@@ -4,7 +4,7 @@
 //! of the fixation so far, grows from row to row; the last valid row of each `FPOGID` is the fixation. Both are read in
 //! the same way.
 
-use super::common::{Current, fraction_space, report_fixation, start_ms};
+use super::common::{CurrentRecording, fraction_space, report_fixation, start_ms};
 use super::{Format, SupportedOptions, names_of};
 use crate::{
     Columns, Dropped, Eye, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording,
@@ -95,7 +95,7 @@ impl Media {
         row: Row<'_>,
         names: &Names,
         kind: Kind,
-        current: &mut Current,
+        current: &mut CurrentRecording,
         sink: &mut dyn Sink,
     ) -> Result<RecordingId, ReadError> {
         let text = |column: Option<usize>| {
@@ -145,7 +145,7 @@ fn read_fixations(
     let valid = columns.find(&["FPOGV"]);
     let aoi = columns.find(&["AOI"]);
     let unit = options.time_unit.unwrap_or(TimeUnit::Seconds).in_ms();
-    let mut current = Current::default();
+    let mut current = CurrentRecording::default();
     let mut pending: Option<Pending> = None;
     let mut pending_aoi = String::new();
     while let Some(row) = rows.next_row()? {
@@ -222,7 +222,7 @@ fn read_samples(
     let kind = Kind::Gaze {
         rate_hz: options.rate_hz,
     };
-    let mut current = Current::default();
+    let mut current = CurrentRecording::default();
     while let Some(row) = rows.next_row()? {
         let recording = media.enter(row, names, kind, &mut current, sink)?;
         let time_ms = match time {
@@ -258,7 +258,9 @@ fn is_off(row: Row<'_>, valid: Option<usize>) -> Result<bool, ReadError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::readers::common::testing::{detected, read_detected, read_path, survives_damage};
+    use crate::readers::common::testing::{
+        assert_damage_does_not_panic, detected, read_detected, read_path,
+    };
     use crate::readers::recorder::{Recorder, read_text, shared_file};
 
     fn read(text: &str, options: &ReadOptions) -> Result<Recorder, ReadError> {
@@ -266,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tiny_file_of_all_gaze() {
+    fn fixations_are_read_from_all_gaze() {
         let read = read_detected(&Gazepoint, "gazepoint.csv", &ReadOptions::default());
         let [sea, hill] = read.recordings.as_slice() else {
             panic!("{read:?}")
@@ -290,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_of_the_same_file() {
+    fn samples_are_read_from_all_gaze() {
         let samples = ReadOptions {
             rows: RowChoice::Samples,
             ..ReadOptions::default()
@@ -337,11 +339,11 @@ mod tests {
 
     #[test]
     fn damaged_input_does_not_panic() {
-        survives_damage(&Gazepoint, "gazepoint.csv");
+        assert_damage_does_not_panic(&Gazepoint, "gazepoint.csv");
     }
 
     #[test]
-    fn a_real_file_of_fixations() {
+    fn a_published_file_of_fixations_is_read() {
         let Some(path) = shared_file("gazepoint/valid_fixations.csv") else {
             return;
         };

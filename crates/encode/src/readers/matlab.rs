@@ -72,7 +72,7 @@ impl Format for Matlab {
     }
 }
 
-/// Who is who: see the module's text.
+/// Names of participants and stimuli, as the module describes.
 struct Names {
     participant: Option<String>,
     stimulus: Option<String>,

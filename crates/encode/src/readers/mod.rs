@@ -51,7 +51,7 @@ pub trait Format: Sync {
     /// The name for people, with maker or origin.
     fn title(&self) -> &'static str;
 
-    /// What the user can say about its files.
+    /// The options that apply to its files.
     fn accepts(&self) -> SupportedOptions {
         SupportedOptions::default()
     }
@@ -142,7 +142,7 @@ pub(crate) fn names_of(
 ) -> Result<(String, Option<String>), ReadError> {
     let found = names_found(input, options, in_preamble)?;
     if found.participant.is_none() {
-        sink.assumed(&named_after_file(&[]), CALLED_AFTER_FILE);
+        sink.assumed(&named_after_file(&[]), PARTICIPANT_NAME_FIELDS);
     }
     Ok(or_file_name(found, input))
 }
@@ -155,7 +155,7 @@ pub(crate) fn or_file_name(found: NamesInFile, input: &Input) -> (String, Option
 }
 
 /// The options that name a participant.
-pub(crate) const CALLED_AFTER_FILE: &[EncodeField] =
+pub(crate) const PARTICIPANT_NAME_FIELDS: &[EncodeField] =
     &[EncodeField::Participant, EncodeField::NameTemplate];
 
 /// The note about a file that does not name its participant. It lists unused columns that may.

@@ -9,7 +9,6 @@ use crate::{
     Rows, Sample, Sink, Space,
 };
 
-/// See the module.
 pub(super) struct Oemc;
 
 /// GazeCom was recorded with an EyeLink II.
@@ -119,7 +118,7 @@ mod tests {
     use crate::readers::recorder::{detected, read_file, read_text, shared_file, tiny_file};
 
     #[test]
-    fn the_tiny_file() {
+    fn the_test_file_is_read() {
         let (read, detected) =
             read_file(&Oemc, &tiny_file("QQQ_pond.csv"), &ReadOptions::default()).unwrap();
         assert_eq!(detected, "oemc");
@@ -204,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn the_real_file() {
+    fn a_published_file_is_read() {
         let Some(path) = shared_file("oemc_gazecom/AAF_beach.csv") else {
             return;
         };

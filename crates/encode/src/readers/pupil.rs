@@ -1,6 +1,6 @@
 //! What the two readers of Pupil Labs' files share.
 
-use super::common::{Current, fraction_space, pixel_space};
+use super::common::{CurrentRecording, fraction_space, pixel_space};
 use super::names_unless_in_columns;
 use crate::{
     Columns, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording, RecordingId, Row, Sink,
@@ -59,7 +59,7 @@ impl Position {
     }
 }
 
-/// Whose rows they are.
+/// The names of the rows' recordings.
 pub(super) struct Names {
     participant: String,
     stimulus: Option<String>,
@@ -70,7 +70,7 @@ pub(super) struct Names {
     /// Whether the folder names the participant, which is worth a note.
     named_by_folder: bool,
     first_recording: Option<String>,
-    current: Current,
+    current: CurrentRecording,
 }
 
 impl Names {
@@ -105,7 +105,7 @@ impl Names {
             named_by_folder: folder.is_some(),
             named_by_user,
             first_recording: None,
-            current: Current::default(),
+            current: CurrentRecording::default(),
         })
     }
 

@@ -102,11 +102,13 @@ impl Format for PupilFixations {
 mod tests {
     use super::*;
     use crate::Space;
-    use crate::readers::common::testing::{detected, read_detected, read_path, survives_damage};
+    use crate::readers::common::testing::{
+        assert_damage_does_not_panic, detected, read_detected, read_path,
+    };
     use crate::readers::recorder::{read_text, shared_file};
 
     #[test]
-    fn a_tiny_file_of_pupil_player() {
+    fn a_pupil_player_file_is_read() {
         let read = read_detected(
             &PupilFixations,
             "pupil-fixations.csv",
@@ -132,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tiny_file_of_a_surface() {
+    fn a_surface_file_is_read() {
         let read = read_detected(
             &PupilFixations,
             "fixations_on_surface_poster.csv",
@@ -148,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn tiny_files_of_pupil_cloud() {
+    fn pupil_cloud_files_are_read() {
         let options = ReadOptions {
             screen: Some((1600.0, 1200.0)),
             ..ReadOptions::default()
@@ -210,12 +212,12 @@ mod tests {
 
     #[test]
     fn damaged_input_does_not_panic() {
-        survives_damage(&PupilFixations, "pupil-fixations.csv");
-        survives_damage(&PupilFixations, "pupil-neon-fixations.csv");
+        assert_damage_does_not_panic(&PupilFixations, "pupil-fixations.csv");
+        assert_damage_does_not_panic(&PupilFixations, "pupil-neon-fixations.csv");
     }
 
     #[test]
-    fn a_real_file_of_pupil_core() {
+    fn a_published_pupil_core_file_is_read() {
         let Some(path) = shared_file("pupil_core/fixations.csv") else {
             return;
         };

@@ -82,12 +82,12 @@ impl Format for PupilGaze {
         while let Some(row) = rows.next_row()? {
             let point = position.of(row)?;
             let time_ms = row.number_or_missing(time)?.map(|value| value * unit);
-            let unsure = match confidence {
+            let is_uncertain = match confidence {
                 Some(confidence) => row.number_or_missing(confidence)? == Some(0.0),
                 None => false,
             };
             let blinks = blink.is_some_and(|blink| !row.text(blink).is_empty());
-            let lost = unsure || blinks || is_false(row, worn);
+            let lost = is_uncertain || blinks || is_false(row, worn);
             let recording = names.enter(row, kind, position.space, sink)?;
             sink.sample(
                 recording,
@@ -106,11 +106,11 @@ impl Format for PupilGaze {
 mod tests {
     use super::*;
     use crate::Space;
-    use crate::readers::common::testing::{detected, read_detected, survives_damage};
+    use crate::readers::common::testing::{assert_damage_does_not_panic, detected, read_detected};
     use crate::readers::recorder::read_text;
 
     #[test]
-    fn a_tiny_file_of_pupil_player() {
+    fn a_pupil_player_file_is_read() {
         let read = read_detected(&PupilGaze, "pupil-gaze.csv", &ReadOptions::default());
         assert_eq!(read.recordings[0].kind, Kind::Gaze { rate_hz: None });
         assert_eq!(read.recordings[0].space, Some(Space::unit().flipped()));
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn surfaces_and_pupil_cloud() {
+    fn surface_and_pupil_cloud_files_are_read() {
         let plain = ReadOptions::default();
         let surface = "world_timestamp,world_index,gaze_timestamp,x_norm,y_norm,x_scaled,y_scaled,on_surf,confidence\n\
                        1,1,2,0.5,0.25,1,1,True,0.9\n";
@@ -173,6 +173,6 @@ mod tests {
             error("gaze_timestamp,norm_pos_x,norm_pos_y\n1\n").line,
             Some(2)
         );
-        survives_damage(&PupilGaze, "pupil-gaze.csv");
+        assert_damage_does_not_panic(&PupilGaze, "pupil-gaze.csv");
     }
 }

@@ -13,7 +13,6 @@ use crate::{
     RecordingId, RowChoice, Rows, Sink, Space, TimeUnit, guess_delimiter,
 };
 
-/// See the module.
 pub(super) struct Salient360;
 
 // The names of the data sets first, then those of the toolbox's exports.
@@ -98,7 +97,7 @@ impl Format for Salient360 {
 struct Observers {
     count: u32,
     stimulus: String,
-    /// What the user calls the one observer of a file.
+    /// The user's name for the only observer of a file.
     only: Option<String>,
 }
 
@@ -206,7 +205,7 @@ mod tests {
         "# Idx, longitude, latitude, start timestamp, duration, start frame, end frame\n";
 
     #[test]
-    fn the_tiny_file() {
+    fn the_test_file_is_read() {
         let path = tiny_file("salient360_fixations.csv");
         let (read, detected) = read_file(&Salient360, &path, &ReadOptions::default()).unwrap();
         assert_eq!(detected, "salient360");
@@ -319,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn the_real_file() {
+    fn a_published_file_is_read() {
         let Some(path) = shared_file("salient360_videos_H/10_Cows_fixations.csv") else {
             return;
         };

@@ -8,7 +8,6 @@
 use super::Format;
 use crate::{Head, Input, ReadError, ReadOptions, Sink};
 
-/// See the module.
 pub(super) struct Salient360Raw;
 
 impl Format for Salient360Raw {

@@ -3,7 +3,7 @@
 use super::repeats::Repeats;
 use crate::Sink;
 
-/// What a preamble says; its lines may begin with `##`.
+/// The settings of a preamble, whose lines may begin with `##`.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Preamble {
     pub(super) subject: Option<String>,
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn preambles_with_and_without_marks() {
+    fn preambles_are_read_with_and_without_marks() {
         let mut preamble = Preamble::default();
         for line in [
             "## [iView]",

@@ -4,7 +4,7 @@
 //!   by commas or tabs, in microseconds.
 //! - The table of BeGaze's metrics export: one header, `Event Start Trial Time [ms]`, `Category`, `Fixation Position X [px]`.
 
-use super::common::{Current, pixel_space, report_fixation, start_ms};
+use super::common::{CurrentRecording, pixel_space, report_fixation, start_ms};
 use super::smi::{Preamble, Stimuli, is_empty_value};
 use super::{Format, SupportedOptions, names_of, names_unless_in_columns};
 use crate::{
@@ -92,7 +92,7 @@ fn read_list(input: Input, options: &ReadOptions, sink: &mut dyn Sink) -> Result
         );
     }
     let unit = options.time_unit.unwrap_or(TimeUnit::Microseconds).in_ms();
-    let mut current = Current::default();
+    let mut current = CurrentRecording::default();
     while let Some(row) = rows.next_row()? {
         let mut words = row.text(0).split_ascii_whitespace();
         match words.next() {
@@ -173,7 +173,7 @@ fn read_table(input: Input, options: &ReadOptions, sink: &mut dyn Sink) -> Resul
     let aoi = columns.find(&["AOI Name"]);
     let unit = options.time_unit.unwrap_or(TimeUnit::Milliseconds).in_ms();
     let space = pixel_space(None, options);
-    let mut current = Current::default();
+    let mut current = CurrentRecording::default();
     while let Some(row) = rows.next_row()? {
         let text = |column: Option<usize>| column.map_or("", |column| row.text(column));
         if category.is_some() && !matches!(text(category), "Fixation" | "Visual Intake") {
@@ -285,11 +285,13 @@ fn is_table(columns: &Columns) -> bool {
 mod tests {
     use super::*;
     use crate::Space;
-    use crate::readers::common::testing::{detected, read_detected, read_path, survives_damage};
+    use crate::readers::common::testing::{
+        assert_damage_does_not_panic, detected, read_detected, read_path,
+    };
     use crate::readers::recorder::{read_text, shared_file};
 
     #[test]
-    fn a_tiny_list() {
+    fn the_test_list_is_read() {
         let read = read_detected(&SmiEvents, "smi-events.txt", &ReadOptions::default());
         let [one, two] = read.recordings.as_slice() else {
             panic!("{read:?}")
@@ -313,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn the_right_eye_where_there_is_no_left_one() {
+    fn the_right_eye_is_read_if_there_is_no_left_one() {
         let text = "Table Header for Fixations:\nEvent Type,Trial,Number,Start,End,Duration,Location X,Location Y\n\
                     Fixation R,1,1,0,5000,5000,1,2\n";
         let read = read_text(&SmiEvents, "t", text, &ReadOptions::default()).unwrap();
@@ -329,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_of_begaze() {
+    fn a_begaze_table_is_read() {
         let text = "\u{feff}Trial\tStimulus\tParticipant\tEye L/R\tCategory\tEvent Start Trial Time [ms]\tEvent Duration [ms]\tFixation Position X [px]\tFixation Position Y [px]\tAOI Name\r\n\
                     Trial001\tmap.png\tP01\tLeft\tFixation\t0\t120,5\t10,5\t20\tlegend\r\n\
                     Trial001\tmap.png\tP01\tRight\tFixation\t0\t120\t11\t21\tlegend\r\n\
@@ -360,11 +362,11 @@ mod tests {
             "Table Header for Fixations:\nEvent Type,Trial,Duration,Location X,Location Y\nFixation L,1,5\n",
         );
         assert_eq!((short.line, short.column.unwrap().0), (Some(3), 4));
-        survives_damage(&SmiEvents, "smi-events.txt");
+        assert_damage_does_not_panic(&SmiEvents, "smi-events.txt");
     }
 
     #[test]
-    fn a_real_list() {
+    fn a_published_list_is_read() {
         let Some(path) = shared_file("smi/EMDAT_SMI_Sample_67_Events_first4000lines.txt") else {
             return;
         };

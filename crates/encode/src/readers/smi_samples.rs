@@ -3,7 +3,7 @@
 //! `Time Type Trial … L POR X [px] …` in microseconds under a preamble of `##` lines, or BeGaze's newer table with
 //! `RecordingTime [ms]` and `Point of Regard Left X [px]`. A sample at 0, 0 or in a blink is lost.
 
-use super::common::{Current, pixel_space};
+use super::common::{CurrentRecording, pixel_space};
 use super::smi::{Preamble, Stimuli, is_empty_value};
 use super::{Format, SupportedOptions, names_unless_in_columns};
 use crate::{
@@ -109,7 +109,7 @@ impl Format for SmiSamples {
             sink.assumed("times are in microseconds, as in SMI's samples", &[]);
         }
         let unit = options.time_unit.unwrap_or(in_file).in_ms();
-        let mut current = Current::default();
+        let mut current = CurrentRecording::default();
         while let Some(row) = rows.next_row()? {
             let text = |column: Option<usize>| column.map_or("", |column| row.text(column));
             if row_type.is_some() && text(row_type) != "SMP" {
@@ -195,11 +195,11 @@ fn point_columns(
 mod tests {
     use super::*;
     use crate::Space;
-    use crate::readers::common::testing::{detected, read_detected, survives_damage};
+    use crate::readers::common::testing::{assert_damage_does_not_panic, detected, read_detected};
     use crate::readers::recorder::read_text;
 
     #[test]
-    fn a_tiny_file_of_the_idf_converter() {
+    fn an_idf_converter_file_is_read() {
         let plain = ReadOptions::default();
         let read = read_detected(&SmiSamples, "smi-samples.txt", &plain);
         let [one, two] = read.recordings.as_slice() else {
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_of_begaze() {
+    fn a_begaze_table_is_read() {
         let text = "RecordingTime [ms],Trial,Stimulus,Participant,Category Group,Category Right,Point of Regard Right X [px],Point of Regard Right Y [px],AOI Name Right\r\n\
                     10.5,Trial1,a.png,P1,Eye,Visual Intake,5,6,cup\r\n\
                     12.5,Trial1,a.png,P1,Eye,Blink,5,6,-\r\n\
@@ -271,6 +271,6 @@ mod tests {
         assert_eq!(error(&short, Eye::Any).line, Some(2));
         let word = format!("{header}1\tSMP\t1\t5\tsecret\n");
         assert!(!error(&word, Eye::Any).to_string().contains("secret"));
-        survives_damage(&SmiSamples, "smi-samples.txt");
+        assert_damage_does_not_panic(&SmiSamples, "smi-samples.txt");
     }
 }

@@ -31,7 +31,7 @@ pub(super) struct Snapshot {
 /// A column that tells whether gaze was in an area.
 pub(super) struct Aoi {
     column: usize,
-    /// What is in brackets: `stimulus - area` in Pro Lab, the area in Studio.
+    /// The text in brackets: `stimulus - area` in Pro Lab, the area in Studio.
     label: String,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Position {
     frame: Frame,
 }
 
-/// What a position is measured in.
+/// The coordinate frame of a position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Frame {
     /// Pixels of the picture (Tobii's MCS).
@@ -148,14 +148,14 @@ impl Layout {
             .flat_map(|stem| positions(columns, stem))
             .collect();
         found.sort_by_key(|position| {
-            let wished = options.units == Some(CoordinateUnit::Fraction)
+            let requested = options.units == Some(CoordinateUnit::Fraction)
                 && position.frame == Frame::Fraction;
             let rank = match position.frame {
                 Frame::Media => 0,
                 Frame::Screen => 1,
                 Frame::Fraction => 2,
             };
-            (!wished, !sized(position.frame), rank)
+            (!requested, !sized(position.frame), rank)
         });
         found.first().copied()
     }

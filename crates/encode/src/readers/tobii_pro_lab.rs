@@ -5,7 +5,6 @@ use super::tobii_table::read_table;
 use super::{Format, SupportedOptions, names_unless_in_columns};
 use crate::{Columns, Head, Input, NamesInFile, ReadError, ReadOptions, Rows, Sink};
 
-/// Tobii Pro Lab.
 pub(crate) struct TobiiProLab;
 
 impl Format for TobiiProLab {
@@ -79,7 +78,7 @@ fn is_code(columns: &Columns) -> bool {
 mod tests {
     use super::*;
     use crate::readers::common::testing::{
-        detected, read_detected, read_path, survives_damage, testdata,
+        assert_damage_does_not_panic, detected, read_detected, read_path, testdata,
     };
     use crate::readers::recorder::{Recorder, read_text, shared_file};
     use crate::{Dropped, Kind, RowChoice, Space};
@@ -114,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tiny_file() {
+    fn the_test_file_is_read() {
         let plain = ReadOptions::default();
         check_tiny(&read_detected(&TobiiProLab, "tobii-pro-lab.tsv", &plain));
         // The same as Pro Lab likes to write it: UTF-16 with a mark and Windows line ends.
@@ -126,11 +125,11 @@ mod tests {
         let mut recorder = Recorder::default();
         TobiiProLab.read(input, &plain, &mut recorder).unwrap();
         check_tiny(&recorder);
-        survives_damage(&TobiiProLab, "tobii-pro-lab.tsv");
+        assert_damage_does_not_panic(&TobiiProLab, "tobii-pro-lab.tsv");
     }
 
     #[test]
-    fn samples_of_the_same_file() {
+    fn samples_of_the_test_file_are_read() {
         let samples = ReadOptions {
             rows: RowChoice::Samples,
             ..ReadOptions::default()
@@ -149,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn old_names_and_no_index() {
+    fn old_column_names_without_an_index_are_read() {
         let text = "Recording timestamp,Participant name,Presented Media name,Gaze event type,Gaze event duration,Fixation X,Fixation Y\n\
                     0,A,m,Fixation,100,1,2\n17,A,m,Fixation,100,1,2\n33,A,m,Saccade,20,,\n50,A,m,Fixation,100,1,2\n67,A,m,Fixation,-3,4,5\n84,A,m,Fixation,60,,\n";
         let read = read_text(&TobiiProLab, "t.csv", text, &ReadOptions::default()).unwrap();
@@ -185,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn real_rows_of_glasses() {
+    fn published_rows_of_glasses_are_read() {
         let Some(path) = shared_file("tobii_prolab_snippets/TobiiRowParser.test.data.ts") else {
             return;
         };

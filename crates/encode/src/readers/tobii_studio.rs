@@ -3,7 +3,7 @@
 //! Fixations off the screen have negative coordinates, often −1; they are passed on unchanged, and the encoder counts
 //! them as outside.
 
-use super::common::{Current, pixel_space, report_fixation, start_ms};
+use super::common::{CurrentRecording, pixel_space, report_fixation, start_ms};
 use super::tobii_columns::{Layout, size_in_words};
 use super::tobii_table::read_table;
 use super::{Format, SupportedOptions, names_of, names_unless_in_columns};
@@ -12,7 +12,6 @@ use crate::{
     Sink, TimeUnit, guess_delimiter,
 };
 
-/// Tobii Studio.
 pub(crate) struct TobiiStudio;
 
 impl Format for TobiiStudio {
@@ -90,7 +89,7 @@ fn read_version_2(
     let duration = columns.require(&["FixationDuration"])?;
     let start = columns.find(&["Timestamp"]);
     let unit = options.time_unit.unwrap_or(TimeUnit::Milliseconds).in_ms();
-    let mut current = Current::default();
+    let mut current = CurrentRecording::default();
     while let Some(row) = rows.next_row()? {
         let point = row.number_or_missing(x)?.zip(row.number_or_missing(y)?);
         let duration_ms = row.number_or_missing(duration)?.map(|value| value * unit);
@@ -119,7 +118,7 @@ fn rows_after_preamble(input: Input) -> Result<Rows, ReadError> {
         .with_remedy("expected the fixations that Tobii Studio exports as text"))
 }
 
-/// What the lines before the table say.
+/// The settings before the table.
 #[derive(Default)]
 struct Preamble {
     subject: Option<String>,
@@ -178,12 +177,14 @@ fn is_version_3(head: &Head) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::readers::common::testing::{detected, read_detected, read_path, survives_damage};
+    use crate::readers::common::testing::{
+        assert_damage_does_not_panic, detected, read_detected, read_path,
+    };
     use crate::readers::recorder::{read_text, shared_file};
     use crate::{Dropped, Space};
 
     #[test]
-    fn a_tiny_file_of_version_2() {
+    fn a_version_2_file_is_read() {
         let plain = ReadOptions::default();
         let read = read_detected(&TobiiStudio, "tobii-studio.tsv", &plain);
         let recording = &read.recordings[0];
@@ -201,11 +202,11 @@ mod tests {
         assert_eq!(recording.starts, [Some(26.0), Some(659.0), Some(800.0)]);
         assert_eq!(read.dropped[&Dropped::Lost], 1);
         assert_eq!(read.dropped[&Dropped::NegativeDuration], 1);
-        survives_damage(&TobiiStudio, "tobii-studio.tsv");
+        assert_damage_does_not_panic(&TobiiStudio, "tobii-studio.tsv");
     }
 
     #[test]
-    fn version_3() {
+    fn a_version_3_file_is_read() {
         let text = "\u{feff}ParticipantName\tRecordingName\tRecordingResolution\tMediaName\tMediaWidth\tMediaHeight\tRecordingTimestamp\tFixationIndex\tGazeEventType\tGazeEventDuration\tFixationPointX (MCSpx)\tFixationPointY (MCSpx)\tGazePointX (ADCSpx)\tGazePointY (ADCSpx)\tAOI[lake]Hit\t\r\n\
                     P1\tR1\t1920 x 1080\ta.png\t800\t600\t0\t1\tFixation\t200\t10\t20\t570\t260\t1\t\r\n\
                     P1\tR1\t1920 x 1080\ta.png\t800\t600\t3\t1\tFixation\t200\t10\t20\t571\t261\t1\t\r\n\
@@ -252,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_real_file_of_version_2() {
+    fn a_published_version_2_file_is_read() {
         let Some(path) = shared_file("tobii_v2/P61-Fixation-Data.tsv") else {
             return;
         };

@@ -6,7 +6,7 @@
 //!   one that the user names. Any other name selects positions in the scene video instead.
 //! - A participant's second recording is called `participant (recording)`.
 
-use super::common::{Current, report_fixation};
+use super::common::{CurrentRecording, report_fixation};
 use super::tobii_columns::{Layout, Position, Snapshot, time_unit};
 use crate::{
     Columns, Dropped, Head, Input, Kind, ReadError, ReadOptions, Recording, RecordingId, Row,
@@ -35,7 +35,7 @@ pub(super) fn read_table(
         sink,
         people: ParticipantNames::new(participant),
         stimulus,
-        current: Current::default(),
+        current: CurrentRecording::default(),
         last_fixation: LastFixation::default(),
     };
     while let Some(row) = rows.next_row()? {
@@ -56,7 +56,7 @@ pub(super) fn read_table(
     Ok(())
 }
 
-/// What is read from the rows.
+/// The data that are read from the rows.
 enum Source {
     Fixations(Position),
     /// By their places in the layout.
@@ -173,7 +173,7 @@ struct Table<'a> {
     sink: &'a mut dyn Sink,
     people: ParticipantNames,
     stimulus: Option<String>,
-    current: Current,
+    current: CurrentRecording,
     duration_unit: f64,
     last_fixation: LastFixation,
 }
@@ -335,7 +335,7 @@ impl Table<'_> {
     }
 }
 
-/// What distinguishes the last fixation from others.
+/// The key of the last fixation.
 #[derive(Default)]
 struct LastFixation {
     last: String,

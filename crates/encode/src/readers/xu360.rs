@@ -10,7 +10,6 @@ use crate::{
     Rows, Sample, Sink, Space,
 };
 
-/// See the module.
 pub(super) struct Xu360;
 
 /// The rate of most films; the videos of the data set have 24 to 60.
@@ -150,7 +149,7 @@ mod tests {
     use crate::readers::recorder::{read_file, read_text, shared_file, tiny_file};
 
     #[test]
-    fn the_tiny_file() {
+    fn the_test_file_is_read() {
         let (read, detected) = read_file(
             &Xu360,
             &tiny_file("video007_p012.txt"),
@@ -235,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn the_real_file() {
+    fn a_published_file_is_read() {
         let Some(path) = shared_file("xu_cvpr18_360gaze/video028_p003.txt") else {
             return;
         };

@@ -22,7 +22,6 @@ pub(super) struct TextRows {
     pub(super) fields: Vec<Range<usize>>,
 }
 
-/// The rows of a frame.
 pub(super) struct FrameRows {
     pub(super) cursor: FrameCursor,
     /// The most rows to read.

@@ -5,7 +5,7 @@ fn rows(text: &str) -> Rows {
 }
 
 #[test]
-fn fields_quotes_comments_and_units() {
+fn fields_quotes_comments_and_units_are_parsed() {
     let mut table =
         rows("# made by hand\n\"x [px]\",Y , name\n1.5,2,\"a, \"\"b\"\"\"\n\n#\n3,n/a,c\n");
     assert_eq!(table.columns().find(&["X"]), Some(0));
@@ -29,7 +29,7 @@ fn runs_of_blanks_separate_where_nothing_else_does() {
 }
 
 #[test]
-fn given_names_and_another_comment_character() {
+fn column_names_and_comment_character_can_be_given() {
     let lines = Input::from_bytes("t", b"1,2\n% x\n3,4\n".to_vec())
         .unwrap()
         .into_lines();

@@ -69,7 +69,7 @@ fn at_120(words: &str, options: RunOptions) -> String {
 }
 
 #[test]
-fn the_papers_rule() {
+fn runs_follow_the_rule_of_the_paper() {
     let default = RunOptions::default();
     for (words, expected) in [
         ("", ""),
@@ -106,7 +106,7 @@ fn neighbours_merge_before_they_are_downsized_and_capped() {
 }
 
 #[test]
-fn downsizing_and_cap_are_choices() {
+fn downsizing_and_cap_are_options() {
     let options = |downsize, cap| RunOptions {
         downsize,
         cap,

@@ -22,7 +22,7 @@ use veilpath_metrics::{Alphabet, Metric};
 use veilpath_paillier::KeySize;
 use veilpath_protocol::Engine;
 
-/// What to measure.
+/// The settings of a study.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The metric.
@@ -43,7 +43,7 @@ pub struct Options {
     pub seed: u64,
 }
 
-/// What was measured.
+/// The result.
 #[derive(Clone, Debug)]
 pub struct Report {
     options: Options,

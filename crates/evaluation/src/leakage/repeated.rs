@@ -2,7 +2,7 @@
 
 use super::study::Study;
 use super::{ALL, Row};
-use veilpath_audit::{AuditError, Feature, Known, LetterProbabilities, clues_of, hedge};
+use veilpath_audit::{AuditError, Feature, Known, LetterProbabilities, clues_of, smoothed};
 use veilpath_protocol::PaillierOptions;
 
 impl Study<'_> {
@@ -61,7 +61,7 @@ impl Study<'_> {
             let mut belief: Option<LetterProbabilities> = None;
             for comparison in 0..count {
                 let known = self.known(round * count + comparison, round)?;
-                let prior = belief.map_or_else(|| known.uniform_probabilities(), |b| hedge(&b));
+                let prior = belief.map_or_else(|| known.uniform_probabilities(), |b| smoothed(&b));
                 belief = Some(attack(&known, &prior, round, comparison)?);
             }
             belief.ok_or(AuditError::Length)

@@ -10,7 +10,8 @@ use veilpath_audit::groups::{self, GroupTranscripts};
 use veilpath_audit::order_hidden::{self, Batch, Effort};
 use veilpath_audit::transcript::{self, Transcripts};
 use veilpath_audit::{
-    AuditError, Feature, Known, LetterProbabilities, clues_of, hits, order_public, score_only,
+    AuditError, Feature, Known, LetterProbabilities, clues_of, correct_letters, order_public,
+    score_only,
 };
 use veilpath_metrics::{Comparison, Scanpath};
 use veilpath_protocol::{
@@ -21,7 +22,7 @@ use veilpath_protocol::{
 /// The number of random scanpaths that the attack on the score tries.
 const SCORE_TRIES: usize = 40_000;
 
-/// No clue belongs to another comparison.
+/// For attacks in which every clue belongs to the attacked comparison.
 const NO_BACKGROUND: &dyn Fn(&veilpath_audit::Clue) -> f64 = &|_| 0.0;
 
 pub(super) struct Study<'a> {
@@ -296,19 +297,19 @@ impl<'a> Study<'a> {
 
     pub(super) fn row(&self, view: &str, attack: &str, beliefs: &[LetterProbabilities]) -> Row {
         let pairs = beliefs.iter().zip(&self.join);
-        let hits = pairs
-            .map(|(belief, truth)| hits(belief, truth.letters()))
+        let correct_letters = pairs
+            .map(|(belief, truth)| correct_letters(belief, truth.letters()))
             .sum();
         let guessed = beliefs.len() * self.options.length;
-        row(view, attack, hits, guessed)
+        row(view, attack, correct_letters, guessed)
     }
 }
 
-pub(super) fn row(view: &str, attack: &str, hits: f64, guessed: usize) -> Row {
+pub(super) fn row(view: &str, attack: &str, correct_letters: f64, guessed: usize) -> Row {
     Row {
         view: view.into(),
         attack: attack.into(),
-        correct: hits / guessed as f64,
+        correct: correct_letters / guessed as f64,
         guessed,
     }
 }

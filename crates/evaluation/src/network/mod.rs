@@ -35,7 +35,7 @@ use veilpath_metrics::{Alphabet, Metric};
 use veilpath_protocol::{EngineChoice, Spec};
 use veilpath_session::{Identity, StateDir};
 
-/// What to measure.
+/// The settings of a measurement.
 #[derive(Debug)]
 pub struct Options {
     /// The engines, each with what it compares.
@@ -54,7 +54,6 @@ pub struct Options {
     pub folder: PathBuf,
 }
 
-/// One case.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     engine: EngineChoice,

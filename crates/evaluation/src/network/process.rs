@@ -18,7 +18,7 @@ use veilpath_session::{
     StateDir, join,
 };
 
-/// What a process does.
+/// The task of a process.
 #[derive(Debug, Serialize, Deserialize)]
 #[allow(clippy::large_enum_variant)] // one of them in each process
 pub(super) enum Task {
@@ -49,16 +49,16 @@ pub(super) struct SideTask {
     pub(super) work: Work,
 }
 
-/// What a process answers.
+/// The answer of a process.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Answer {
     /// Where it listens.
     Listening(SocketAddr),
-    /// What a side measured.
+    /// The measurements of a side.
     Measured(SideReport),
 }
 
-/// What one side measured, from the connection to its outcome.
+/// The measurements of one side, from the connection to its outcome.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct SideReport {
     /// The engine that ran.

@@ -6,7 +6,7 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-/// What a relay does to each direction.
+/// The delay and rate of each direction.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Conditions {
     /// Seconds between the arrival of a byte and its departure.
@@ -41,9 +41,9 @@ pub(super) fn serve(
         })
     };
     std::thread::scope(|scope| {
-        let back = scope.spawn(|| forward(&up, &down));
-        let forth = forward(&down, &up);
-        forth.and(back.join().unwrap_or(Ok(())))
+        let responses = scope.spawn(|| forward(&up, &down));
+        let requests = forward(&down, &up);
+        requests.and(responses.join().unwrap_or(Ok(())))
     })
 }
 

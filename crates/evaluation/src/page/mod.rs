@@ -6,27 +6,26 @@ pub(crate) use plot::{Axis, Plot, Series};
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// What the page shows.
+/// The contents of a page.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Page {
     /// The headline.
     pub(crate) title: String,
     /// Where and how the numbers were measured, one paragraph each.
     pub(crate) notes: Vec<String>,
-    /// What follows, in order.
+    /// The sections, in order.
     pub(crate) sections: Vec<Section>,
 }
 
 /// A table and its plots.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Section {
-    /// What is shown.
+    /// The title.
     pub(crate) title: String,
     /// Plots of the rows.
     pub(crate) plots: Vec<Plot>,
     /// The names of the columns.
     pub(crate) columns: Vec<String>,
-    /// The rows.
     pub(crate) rows: Vec<Row>,
 }
 

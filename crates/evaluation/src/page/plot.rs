@@ -28,16 +28,14 @@ pub(crate) struct Series {
     pub(crate) points: Vec<(f64, f64, bool)>,
 }
 
-/// One axis.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Axis {
-    /// What it shows.
+    /// The title.
     pub(crate) title: String,
     /// Whether the scale is logarithmic.
     pub(crate) logarithmic: bool,
 }
 
-/// A plot.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Plot {
     /// A text alternative for screen readers.
@@ -114,13 +112,13 @@ impl Scale {
             }
             return ticks;
         }
-        let rough = (self.max - self.min) / 6.0;
-        let base = 10f64.powf(rough.log10().floor());
+        let raw_step = (self.max - self.min) / 6.0;
+        let base = 10f64.powf(raw_step.log10().floor());
         let step = [1.0, 2.0, 5.0, 10.0]
             .into_iter()
             .map(|factor| factor * base)
-            .find(|step| *step >= rough)
-            .unwrap_or(rough);
+            .find(|step| *step >= raw_step)
+            .unwrap_or(raw_step);
         let mut ticks = Vec::new();
         let mut value = (self.min / step).ceil() * step;
         while value <= self.max {

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::time::SystemTime;
 use veilpath_session::date;
 
-/// What the summary says about the run itself.
+/// The origin of a summary.
 pub(super) struct Origin<'a> {
     pub(super) header: &'a Header,
     /// The command that produced it.

@@ -35,7 +35,7 @@ use veilpath_metrics::{Alphabet, Cohort};
 /// The version of the file with the measurements.
 const VERSION: u32 = 2;
 
-/// What to measure, and where to store it.
+/// The settings of an evaluation.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The folder that stores the measurements. A run with the same options resumes there.
@@ -59,7 +59,7 @@ pub struct UserCohorts {
     pub pair: CohortPair,
 }
 
-/// What a run reports.
+/// An event of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 /// The file in the folder of results.
 const NAME: &str = "measurements.jsonl";
 
-/// What must be equal for a run to resume another.
+/// Settings that must be equal for a run to resume another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Header {
     /// The version of the records.
@@ -24,7 +24,6 @@ pub(super) struct Header {
     pub(super) own_cohorts: Option<[String; 3]>,
 }
 
-/// An engine that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum MeasuredEngine {

@@ -22,7 +22,6 @@ pub(super) struct Size {
     pub(super) cells: Spread,
 }
 
-/// One table.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     pub(super) name: &'static str,
@@ -40,7 +39,6 @@ impl Table {
     }
 }
 
-/// All tables.
 #[derive(Clone, Debug)]
 pub(super) struct Tables(pub(super) Vec<Table>);
 

@@ -26,7 +26,7 @@ use veilpath_metrics::{
 };
 use veilpath_protocol::{DefaultLimit, Engine, PairRule, Reveal, RevealTo, Spec};
 
-/// What to measure.
+/// The settings of a study.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The metrics, each with a name for the report.
@@ -49,7 +49,7 @@ pub struct Options {
     pub seed: u64,
 }
 
-/// What was measured.
+/// The result.
 #[derive(Clone, Debug)]
 pub struct Report {
     options: Options,

@@ -9,7 +9,7 @@ use crate::kernel::{Row, hausdorff, levenshtein, recurrence, subsequence, walk};
 use crate::measures::{Crqa, Dtw, PathDivisor, SubsMatch};
 use crate::{Costs, Metric, MetricError, Model, PairScore, RankModel, RecurrenceModel};
 
-/// What is prepared once for all pairs.
+/// Kernels that are prepared once for all pairs.
 pub(super) struct Kernels {
     integer: IntegerKernel,
     exact: Option<ExactKernel>,
@@ -62,7 +62,7 @@ impl Kernels {
                 }
                 Costs::Unit { mismatch }
                     if mismatch >= model.insert.saturating_add(model.delete)
-                        && letters <= subsequence::MOST_LETTERS =>
+                        && letters <= subsequence::MAX_LETTERS =>
                 {
                     IntegerKernel::Subsequence {
                         insert: i64::from(model.insert),

@@ -9,7 +9,6 @@
 
 /// Words of a strip: two registers each, with some left for temporaries.
 const STRIP_WORDS: usize = 4;
-/// Rows of a strip.
 const STRIP_ROWS: usize = STRIP_WORDS * 64;
 
 /// One scanpath, as the positions of each letter.

@@ -25,14 +25,14 @@ pub(crate) fn row(row: Row<'_>, finished: impl FnMut(usize, usize)) {
         return distances(row.lane, row.others, row.letters as usize, finished);
     }
     if row.lane.len().saturating_mul(steps) < RENUMBERED_CELLS {
-        return by_crate(row.lane, row.others, finished);
+        return by_rapidfuzz(row.lane, row.others, finished);
     }
     // Large alphabets are seldom used in full: number the letters that are.
     let mut all = vec![row.lane];
     all.extend(row.others);
     let used = StepLetters::of(&all, row.letters);
     if used.letters().len() > DIRECT_LETTERS {
-        return by_crate(row.lane, row.others, finished);
+        return by_rapidfuzz(row.lane, row.others, finished);
     }
     let renumbered = |letters: &[u16]| -> Vec<u16> {
         letters
@@ -58,7 +58,7 @@ fn distances(
     mut finished: impl FnMut(usize, usize),
 ) {
     if lane.len() >= LONG {
-        return by_crate(lane, others, finished);
+        return by_rapidfuzz(lane, others, finished);
     }
     let positions = Positions::new(lane, letters);
     let mut crossings = Vec::new();
@@ -67,8 +67,8 @@ fn distances(
     }
 }
 
-/// With the crate: with hash maps if there are many letters.
-fn by_crate(lane: &[u16], others: &[&[u16]], mut finished: impl FnMut(usize, usize)) {
+/// With `rapidfuzz`, which uses hash maps if there are many letters.
+fn by_rapidfuzz(lane: &[u16], others: &[&[u16]], mut finished: impl FnMut(usize, usize)) {
     let whole = |other: &[u16]| distance(lane.iter().copied(), other.iter().copied());
     if let [other] = others {
         return finished(0, few_edits(lane, other).unwrap_or_else(|| whole(other)));

@@ -55,7 +55,6 @@ impl StepLetters {
 pub(crate) struct Layout {
     /// Rows per strip, a multiple of [`GROUP`].
     pub(crate) lanes: usize,
-    /// How many strips.
     pub(crate) strips: usize,
     /// Blank rows in front.
     pub(crate) padding: usize,
@@ -131,7 +130,7 @@ impl<'a, T: Copy + Default, F: Fn(u16, u16) -> T> Profile<'a, T, F> {
         starts.resize(starts.len() + GROUP, 0);
     }
 
-    /// One strip's values: for each letter number, all lanes. `room` is used if they are not stored.
+    /// One strip's values: for each letter number, all lanes. `room` is the buffer if they are not stored.
     pub(crate) fn strip<'s>(
         &'s self,
         strip: usize,

@@ -18,7 +18,7 @@ struct Rows {
     lines: Vec<u64>,
 }
 
-/// What the shared scanpath has in common with each of the others.
+/// The recurrences of the shared scanpath with each of the others.
 pub(crate) fn row(
     model: &RecurrenceModel,
     row: Row<'_>,
@@ -44,7 +44,7 @@ pub(crate) fn row(
     }
 }
 
-/// What is counted in a matrix whose rows are given, 64 columns in a word.
+/// The counts of a matrix whose rows are given, 64 columns in a word.
 pub(crate) fn count(rows: &[Vec<u64>], line: u32) -> RecurrentPoints {
     let mut lines = rows.to_vec();
     lines

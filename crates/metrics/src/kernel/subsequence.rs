@@ -7,13 +7,11 @@
 
 use super::Row;
 
-/// Words of a strip.
 const STRIP_WORDS: usize = 4;
-/// Rows of a strip.
 const STRIP_ROWS: usize = STRIP_WORDS * 64;
 
 /// Letters that are looked up in a table that stays in the first-level cache.
-pub(crate) const MOST_LETTERS: u32 = 256;
+pub(crate) const MAX_LETTERS: u32 = 256;
 
 /// The lengths for the shared scanpath and each of the others.
 pub(crate) fn row(row: Row<'_>, mut finished: impl FnMut(usize, usize)) {

@@ -181,7 +181,7 @@ impl<T: Value> SkewBuffers<T> {
     }
 }
 
-/// What [`SkewBuffers::skew`] does, lane by lane.
+/// The same as [`SkewBuffers::skew`], lane by lane.
 fn fetch<T: Value>(
     table: &[[T; GRANULE]],
     starts: &[u32],

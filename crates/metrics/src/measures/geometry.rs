@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 pub struct Dtw {
     /// Where the points are.
     pub points: Points,
-    /// What the sum is divided by.
+    /// The divisor of the sum.
     pub divisor: PathDivisor,
     /// The fixed-point scale. `None`: in double precision; secure engines then compute in hundredths of a unit.
     pub scale: Option<u32>,
 }
 
-/// What the sum of distances along a path is divided by.
+/// The divisor of the sum of distances along a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PathDivisor {
@@ -49,7 +49,7 @@ pub struct WarpingModel {
     pub lattice: Lattice,
     /// The fixed-point scale.
     pub scale: u32,
-    /// What the sum is divided by for the user.
+    /// The divisor of the user's score.
     pub divisor: PathDivisor,
 }
 

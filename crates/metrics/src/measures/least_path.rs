@@ -8,7 +8,7 @@ use super::coordinates::{Diagonals, Plane, squared};
 /// Tables with at most this many places are kept whole: half a megabyte.
 const SMALL: usize = 1 << 16;
 /// The fewest anti-diagonals from one kept pair to the next.
-const LEAST_SPAN: usize = 32;
+const MIN_SPAN: usize = 32;
 
 /// The pairs of points on the path with the least sum of distances, from the last to the first; neither side is empty.
 /// The first pair costs nothing. Ties are broken from the end of the path: diagonal before up before left.
@@ -24,7 +24,7 @@ pub(super) fn least_path(a: &Plane, b: &Plane) -> Vec<(usize, usize)> {
         clippy::cast_precision_loss
     )] // far below 2⁵³
     let span = (libm::cbrt(m as f64 * n as f64) / 2.0) as usize;
-    path(a, b, span.max(LEAST_SPAN))
+    path(a, b, span.max(MIN_SPAN))
 }
 
 /// The same with two anti-diagonals kept for each `span`.

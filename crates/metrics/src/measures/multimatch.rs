@@ -187,7 +187,7 @@ impl MultiMatch {
         Ok(())
     }
 
-    /// What is compared of a scanpath.
+    /// The saccades of a scanpath, which are compared.
     pub(crate) fn saccades(&self, fixations: &[Fixation]) -> Saccades {
         let saccades = match (fixations.len(), &self.simplification) {
             (0..3, _) => Vec::new(),

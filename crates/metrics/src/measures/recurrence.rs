@@ -107,7 +107,7 @@ pub enum RecurrentLetters {
     },
 }
 
-/// What is counted in a matrix of recurrence.
+/// The counts of a recurrence matrix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecurrentPoints {
     /// All points, `C`.
@@ -126,7 +126,7 @@ pub struct RecurrentPoints {
 struct Ratio {
     points: u64,
     of: u64,
-    /// What the integer of 0 is.
+    /// The integer that represents 0.
     zero: u64,
 }
 

@@ -31,19 +31,19 @@ const SHIFT: u32 = f64::MANTISSA_DIGITS - 1 - PIECE_BITS;
 /// The place in a piece.
 const PLACE: u64 = (1 << SHIFT) - 1;
 /// The smallest squared chord with a piece. The lower bits of its exponent are zeros, so those of others are a piece's number.
-const SMALLEST: f64 = f64::from_bits(((1023 + 1 - (1 << OCTAVE_BITS)) as u64) << 52);
+const MIN_SQUARED_CHORD: f64 = f64::from_bits(((1023 + 1 - (1 << OCTAVE_BITS)) as u64) << 52);
 const ONE: u64 = 1f64.to_bits();
 /// Columns whose pieces are found at once; they stay in the first-level cache.
 const CHUNK: usize = 256;
 /// How far from straight ahead a fixation may be, in degrees, so that the squared chord of two is in the table.
-const WIDEST: f64 = 44.0;
+const MAX_DEGREES: f64 = 44.0;
 
 impl Factors {
     pub(crate) fn new(modulator: f64) -> Self {
         let per_radian = libm::log(modulator) * 1f64.to_degrees();
         // The factor and its slope where a piece begins.
         let at = |piece: usize| {
-            let upper = SMALLEST.to_bits() + ((piece as u64) << SHIFT);
+            let upper = MIN_SQUARED_CHORD.to_bits() + ((piece as u64) << SHIFT);
             let square = f64::from_bits(upper);
             let width = f64::from_bits(upper + (1 << SHIFT)) - square;
             let chord = square.sqrt();
@@ -99,7 +99,7 @@ impl GazeDirections {
             directions.z.push(z / length);
             directions.durations.push(fixation.duration);
         }
-        let least = libm::cos(WIDEST.to_radians());
+        let least = libm::cos(MAX_DEGREES.to_radians());
         directions.are_narrow = directions.z.iter().all(|&z| z >= least);
         directions
     }
@@ -177,7 +177,7 @@ fn find_pieces(
     for at in 0..count {
         let (across, down, ahead) = (x - u[at], y - v[at], z - w[at]);
         let square = across * across + down * down + ahead * ahead;
-        let bits = square.larger(SMALLEST).to_bits();
+        let bits = square.larger(MIN_SQUARED_CHORD).to_bits();
         numbers[at] = (bits >> SHIFT) as u32;
         places[at] = f64::from_bits(bits & PLACE | ONE) - 1.0;
     }

@@ -14,11 +14,11 @@ use serde::{Deserialize, Serialize};
 /// ScaSim with its numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScaSim {
-    /// Where the eye was.
+    /// The viewing geometry.
     pub view: View,
     /// How much the reward of two fixations shrinks with each degree between them, from 0 to 1.
     pub modulator: f64,
-    /// What the distance is divided by.
+    /// The divisor of the distance.
     pub divisor: DurationDivisor,
     /// The grid and the classes to which fixations are rounded; `None` compares fixations without
     /// rounding.
@@ -36,7 +36,7 @@ pub struct View {
     pub distance: f64,
 }
 
-/// What the distance of two scanpaths is divided by.
+/// The divisor of the distance of two scanpaths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DurationDivisor {

@@ -53,7 +53,7 @@ pub fn largest_reward(m: usize, n: usize, reward: impl Fn(usize, usize) -> f64) 
     row.last().copied().unwrap_or_default()
 }
 
-/// What is counted in a matrix of recurrence, run by run, and its lines of at least `line` points.
+/// The counts of a recurrence matrix, run by run, and its lines of at least `line` points.
 #[allow(clippy::cast_possible_wrap)] // lengths are at most `MAX_LENGTH`
 pub fn recurrence(
     m: usize,

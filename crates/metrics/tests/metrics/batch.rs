@@ -55,7 +55,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
-    fn a_batch_is_its_pairs_in_order(
+    fn a_batch_equals_its_pairs_in_order(
         (metric, alphabet, a, b) in alphabet().prop_flat_map(|alphabet| {
             let paths = || prop::collection::vec(scanpath(alphabet.size()), 1..8);
             (metric(alphabet.size()), Just(alphabet), paths(), paths())
@@ -76,7 +76,7 @@ proptest! {
 
 /// Rows long enough to be split into several tasks, and one pair that outweighs all others.
 #[test]
-fn a_huge_pair_among_small_ones() {
+fn a_pair_that_outweighs_all_others_does_not_change_results() {
     let alphabet = Alphabet::letters(30).unwrap();
     let path = |length: usize, step: usize| {
         Scanpath::new(
@@ -105,7 +105,7 @@ fn a_huge_pair_among_small_ones() {
 }
 
 #[test]
-fn the_first_error_in_the_order_of_pairs() {
+fn the_error_is_that_of_the_first_refused_pair() {
     let alphabet = Alphabet::letters(5).unwrap();
     let metric = scanmatch(None);
     let comparison = Comparison::new(metric, alphabet).unwrap();

@@ -32,7 +32,7 @@ pub(crate) fn fixations(text: &str) -> Fixations {
 }
 
 #[test]
-fn distances_in_pixels() {
+fn distances_in_pixels_match_the_vectors() {
     let header = "id,kind,source,width,height,m,n,a,b,dtw,frechet,hausdorff";
     let Some(rows) = rows("geometry_px.csv", header) else {
         return;
@@ -60,7 +60,7 @@ fn distances_in_pixels() {
 }
 
 #[test]
-fn recurrence_of_fixations() {
+fn recurrence_of_fixations_matches_the_vectors() {
     let Some(rows) = rows("crqa.csv", CRQA_HEADER) else {
         return;
     };
@@ -80,7 +80,7 @@ fn recurrence_of_fixations() {
 }
 
 #[test]
-fn scasim_of_fixations() {
+fn scasim_matches_the_vectors() {
     let header = "id,kind,source,center_x,center_y,viewing_distance,unit_size,modulator,m,n,a,b,status,nan_angles,comparable,scasim,scasim_fixations,scasim_durations,own_scasim";
     let Some(rows) = rows("scasim.csv", header) else {
         return;
@@ -131,7 +131,7 @@ fn scasim_of_fixations() {
 }
 
 #[test]
-fn multimatch_of_fixations() {
+fn multimatch_matches_the_vectors() {
     let header = "id,kind,source,width,height,m,n,a,b,tdir,tdur,tamp,status,unique,vector,direction,length,position,duration";
     let Some(rows) = rows("multimatch.csv", header) else {
         return;
@@ -338,7 +338,7 @@ fn equal_places_are_zero_degrees_apart() {
 
 /// A triangle with sides of 30, 40 and 50 on a screen with a diagonal of 500.
 #[test]
-fn multimatch_by_hand() {
+fn multimatch_matches_manual_values() {
     let metric = |simplification| {
         Metric::MultiMatch(MultiMatch {
             outputs: MultiMatchOutput::ALL.to_vec(),

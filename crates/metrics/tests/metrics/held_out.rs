@@ -89,7 +89,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn distances((a, b) in pair(1)) {
+    fn distances_equal_the_definitions((a, b) in pair(1)) {
         let points = Points::Fixations;
         let (m, n) = (a.len(), b.len());
         let distance = |i: usize, j: usize| between(&a[i], &b[j]);
@@ -103,7 +103,7 @@ proptest! {
     }
 
     #[test]
-    fn recurrence(
+    fn recurrence_equals_the_definition(
         (a, b) in pair(1),
         line in 2u32..5,
         radius in prop_oneof![Just(0.0), Just(60.0), Just(100.0), 1.0..400.0, Just(5000.0)],
@@ -151,7 +151,7 @@ proptest! {
     }
 
     #[test]
-    fn scasim(
+    fn scasim_equals_the_definition(
         (a, b) in pair(0),
         modulator in prop_oneof![Just(0.83f64), Just(0.0), Just(1.0), Just(1e-9), 0.01..1.0],
         distance in prop_oneof![Just(60.0), 1.0..90.0],
@@ -179,7 +179,7 @@ proptest! {
     }
 
     #[test]
-    fn multimatches(
+    fn multimatch_equals_the_definition(
         (a, b) in pair(1),
         rule in prop_oneof![
             Just(None),

@@ -30,12 +30,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1200))]
 
     #[test]
-    fn global_alignment((comparison, a, b) in case(|size| global_metric(size).boxed())) {
+    fn global_alignments_equal_the_textbook((comparison, a, b) in case(|size| global_metric(size).boxed())) {
         prop_assert_eq!(comparison.raw(&a, &b), Ok(textbook(&comparison, &a, &b)));
     }
 
     #[test]
-    fn local_alignment((comparison, a, b) in case(|size| local_metric(size).boxed())) {
+    fn local_alignments_equal_the_textbook((comparison, a, b) in case(|size| local_metric(size).boxed())) {
         prop_assert_eq!(comparison.raw(&a, &b), Ok(textbook(&comparison, &a, &b)));
     }
 }
@@ -44,7 +44,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn scanmatch_in_double_precision_to_the_last_bit(
+    fn scanmatch_equals_the_textbook_to_the_last_bit(
         (alphabet, grid, (a, b)) in alphabet().prop_flat_map(|alphabet| {
             (Just(alphabet), grid(alphabet.size()), two_scanpaths(alphabet.size()))
         }),
@@ -61,8 +61,8 @@ proptest! {
     }
 }
 
-/// A scanpath that visits its alphabet in a fixed, irregular order.
-fn wandering(length: usize, size: u32, seed: u32) -> Scanpath {
+/// The same scanpath for the same seed on every machine.
+fn pseudorandom_scanpath(length: usize, size: u32, seed: u32) -> Scanpath {
     let mut state = seed;
     let letter = |_| {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -73,9 +73,12 @@ fn wandering(length: usize, size: u32, seed: u32) -> Scanpath {
 
 /// Costs around the limits of 8, 16, 24 and 32 bits per cell, and sums far beyond.
 #[test]
-fn every_width_of_global_arithmetic() {
+fn global_alignments_are_exact_in_every_integer_width() {
     let alphabet = Alphabet::letters(20).unwrap();
-    let (a, b) = (wandering(333, 20, 1), wandering(401, 20, 2));
+    let (a, b) = (
+        pseudorandom_scanpath(333, 20, 1),
+        pseudorandom_scanpath(401, 20, 2),
+    );
     for most in [
         100,
         127,
@@ -110,10 +113,10 @@ fn every_width_of_global_arithmetic() {
 
 /// Equal scanpaths reach the bound by which the width is chosen: 16, 24, 32 and 64 bits.
 #[test]
-fn every_width_of_local_arithmetic() {
+fn local_alignments_are_exact_in_every_integer_width() {
     let alphabet = Alphabet::letters(20).unwrap();
-    let path = wandering(64, 20, 1);
-    let other = wandering(90, 20, 2);
+    let path = pseudorandom_scanpath(64, 20, 1);
+    let other = pseudorandom_scanpath(90, 20, 2);
     for bound in [1u32 << 15, 1 << 24, 1 << 31].map(|bound| bound / 64) {
         for reward in [bound - 1, bound, bound + 1] {
             for (mismatch, gap) in [(reward / 3, reward / 2 + 1), (MAX_COST, 1), (1, MAX_COST)] {
@@ -134,11 +137,14 @@ fn every_width_of_local_arithmetic() {
     }
 }
 
-/// So many letters that strips become narrow and no square of values fits.
+/// Enough letters that strips become narrow and no square of values fits.
 #[test]
-fn scanpaths_that_use_thousands_of_cells() {
+fn scanpaths_over_thousands_of_cells_are_exact() {
     let alphabet = Alphabet::full(Notation::Numbers);
-    let (a, b) = (wandering(700, 65_536, 3), wandering(5000, 65_536, 4));
+    let (a, b) = (
+        pseudorandom_scanpath(700, 65_536, 3),
+        pseudorandom_scanpath(5000, 65_536, 4),
+    );
     let grid = Grid::new(256, 256).unwrap().with_wrap(true);
     for substitution in [
         Substitution::Index,
@@ -169,8 +175,11 @@ fn index_costs() -> Comparison {
 }
 
 #[test]
-fn a_million_letters_against_a_few() {
-    let (long, short) = (wandering(1_000_000, 52, 5), wandering(33, 52, 6));
+fn a_million_letters_against_33_are_exact() {
+    let (long, short) = (
+        pseudorandom_scanpath(1_000_000, 52, 5),
+        pseudorandom_scanpath(33, 52, 6),
+    );
     let comparison = index_costs();
     let raw = comparison.raw(&long, &short).unwrap();
     assert_eq!(raw, textbook(&comparison, &long, &short));
@@ -179,15 +188,15 @@ fn a_million_letters_against_a_few() {
 /// A thousand letters of the million: all others are deleted, or inserted, and nothing else costs.
 #[test]
 #[ignore = "two thousand million cells, which take a second in a release build; .ci/full runs it"]
-fn a_million_letters_against_a_thousand() {
-    let long = wandering(1_000_000, 52, 5);
+fn a_thousand_letters_of_a_million_cost_only_gaps() {
+    let long = pseudorandom_scanpath(1_000_000, 52, 5);
     let part = Scanpath::new(long.letters()[400_000..401_000].to_vec());
     let comparison = index_costs();
     assert_eq!(comparison.raw(&long, &part), Ok(7 * 999_000));
     assert_eq!(comparison.raw(&part, &long), Ok(5 * 999_000));
 }
 
-/// `length` letters with one removed, one changed and one added.
+/// The scanpath with one letter removed, one changed and one added.
 fn edited(path: &Scanpath) -> Scanpath {
     let mut letters = path.letters().to_vec();
     letters.remove(10);
@@ -198,19 +207,19 @@ fn edited(path: &Scanpath) -> Scanpath {
 }
 
 #[test]
-fn levenshtein_of_a_million_letters_each() {
-    let a = wandering(1_000_000, 52, 7);
+fn a_million_letters_with_three_edits_have_distance_three() {
+    let a = pseudorandom_scanpath(1_000_000, 52, 7);
     let comparison = Comparison::new(Metric::Levenshtein, *index_costs().alphabet()).unwrap();
     assert_eq!(comparison.raw(&a, &edited(&a)), Ok(3));
 }
 
 #[test]
 #[ignore = "a million million cells, which take a minute in a release build; .ci/full runs it"]
-fn levenshtein_of_a_million_letters_that_have_nothing_in_common() {
+fn a_million_letters_with_nothing_in_common_have_distance_a_million() {
     let alphabet = *index_costs().alphabet();
     let comparison = Comparison::new(Metric::Levenshtein, alphabet).unwrap();
     let halves = [0, 26].map(|shift| {
-        let path = wandering(1_000_000, 26, 8);
+        let path = pseudorandom_scanpath(1_000_000, 26, 8);
         Scanpath::new(path.letters().iter().map(|letter| letter + shift).collect())
     });
     assert_eq!(comparison.raw(&halves[0], &halves[1]), Ok(1_000_000));
@@ -218,7 +227,7 @@ fn levenshtein_of_a_million_letters_that_have_nothing_in_common() {
 
 /// Around the lengths where words, strips and algorithms change, single and in a batch.
 #[test]
-fn levenshtein_where_the_algorithms_change() {
+fn levenshtein_is_exact_around_algorithm_thresholds() {
     let alphabet = *index_costs().alphabet();
     let comparison = Comparison::new(Metric::Levenshtein, alphabet).unwrap();
     let lengths = [
@@ -226,7 +235,7 @@ fn levenshtein_where_the_algorithms_change() {
     ];
     let paths: Vec<Scanpath> = (1u32..)
         .zip(lengths)
-        .map(|(seed, length)| wandering(length, 52, seed))
+        .map(|(seed, length)| pseudorandom_scanpath(length, 52, seed))
         .collect();
     let paths: Vec<&Scanpath> = paths.iter().collect();
     let all = 0..paths.len();
@@ -254,7 +263,7 @@ fn levenshtein_where_the_algorithms_change() {
 
 /// Costs with which no letter is replaced, around the lengths where words and strips change, single and in a batch.
 #[test]
-fn subsequences_where_words_and_strips_change() {
+fn subsequences_are_exact_around_word_and_strip_boundaries() {
     let alphabet = *index_costs().alphabet();
     let costs = |mismatch, insert, delete| Metric::NeedlemanWunsch {
         substitution: Substitution::Unit { mismatch },
@@ -267,7 +276,7 @@ fn subsequences_where_words_and_strips_change() {
     ];
     let paths: Vec<Scanpath> = (1u32..)
         .zip(lengths)
-        .map(|(seed, length)| wandering(length, 52, seed))
+        .map(|(seed, length)| pseudorandom_scanpath(length, 52, seed))
         .collect();
     let paths: Vec<&Scanpath> = paths.iter().collect();
     let all = 0..paths.len();
@@ -303,10 +312,10 @@ fn subsequences_where_words_and_strips_change() {
 
 /// Long enough for the attempts with a limit, from similar to different, single and in a batch.
 #[test]
-fn levenshtein_of_long_scanpaths() {
+fn levenshtein_of_long_scanpaths_is_exact() {
     let alphabet = *index_costs().alphabet();
     let comparison = Comparison::new(Metric::Levenshtein, alphabet).unwrap();
-    let a = wandering(8200, 52, 9);
+    let a = pseudorandom_scanpath(8200, 52, 9);
     let every = |nth: usize| {
         let changed = |(place, &letter): (usize, &u16)| match place % nth {
             0 => (letter + 1) % 52,
@@ -320,7 +329,7 @@ fn levenshtein_of_long_scanpaths() {
         every(500),
         every(20),
         every(3),
-        wandering(8300, 52, 10),
+        pseudorandom_scanpath(8300, 52, 10),
     ];
     let others: Vec<&Scanpath> = others.iter().collect();
     let pairs: Vec<(usize, usize)> = (0..others.len()).map(|j| (0, j)).collect();
@@ -336,12 +345,12 @@ fn levenshtein_of_long_scanpaths() {
 
 /// Large cell numbers, few of them in use and many: with and without renumbering.
 #[test]
-fn levenshtein_on_a_large_alphabet() {
+fn levenshtein_on_a_large_alphabet_is_exact() {
     let alphabet = Alphabet::full(Notation::Numbers);
     let comparison = Comparison::new(Metric::Levenshtein, alphabet).unwrap();
     for (length, size, step) in [(70, 200, 300), (2100, 200, 300), (2100, 60_000, 1)] {
         let path = |length, seed| {
-            let path = wandering(length, size, seed);
+            let path = pseudorandom_scanpath(length, size, seed);
             Scanpath::new(path.letters().iter().map(|letter| letter * step).collect())
         };
         let (a, b) = (path(length, 11), path(length + 5, 12));

@@ -58,7 +58,7 @@ fn scanmatch(columns: u32, rows: u32) -> Metric {
 }
 
 #[test]
-fn distances() {
+fn distances_match_other_programs() {
     assert_eq!(seven(Metric::Levenshtein), [8.0, 19.0, 17.0]);
     let index = needleman_wunsch(Substitution::Index, 5.0);
     assert_eq!(seven(index), [49.0, 104.0, 88.0]);
@@ -68,7 +68,7 @@ fn distances() {
 }
 
 #[test]
-fn scores() {
+fn scores_match_other_programs() {
     let global = Metric::NeedlemanWunschScore {
         reward: 2.0,
         mismatch: 1.0,
@@ -88,7 +88,7 @@ fn scores() {
 }
 
 #[test]
-fn scanmatch_scores() {
+fn scanmatch_scores_match_other_programs() {
     let near = |scores: [f64; 3], expected: [f64; 3]| {
         for (score, expected) in scores.into_iter().zip(expected) {
             assert!(
@@ -136,7 +136,7 @@ fn strings_of_the_scanmatch_toolbox_have_its_scores() {
 
 /// Computed manually.
 #[test]
-fn small_cases() {
+fn small_cases_match_manual_values() {
     let alphabet = Alphabet::letters(52).unwrap();
     let compare = |metric: Metric, a: &str, b: &str| {
         let (a, b) = (alphabet.parse(a).unwrap(), alphabet.parse(b).unwrap());

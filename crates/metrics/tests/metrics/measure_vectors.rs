@@ -116,7 +116,7 @@ pub(crate) fn check_recurrence(score: PairScore, row: &[String]) -> bool {
 pub(crate) const CRQA_HEADER: &str = "id,kind,source,unit,radius,m,n,a,b,call,RR,DET,NRLINE,maxL,L,ENTR,LAM,TT,max_vertlength,LAM_ba,TT_ba,max_vertlength_ba,p_points,p_diag_points,p_diag_lines,p_diag_max,p_diag_entropy,p_along_b_points,p_along_b_max,p_along_a_points,p_along_a_max,corm_fixatons";
 
 #[test]
-fn recurrence_of_letters() {
+fn recurrence_of_letters_matches_the_vectors() {
     let Some(rows) = rows("crqa.csv", CRQA_HEADER) else {
         return;
     };
@@ -132,12 +132,12 @@ fn recurrence_of_letters() {
         compared += 1;
     }
     assert!(compared > 100, "{compared}");
-    // `recurrence_by_hand` has such a pair.
+    // `recurrence_matches_manual_values` has such a pair.
     assert!(lost > 0);
 }
 
 #[test]
-fn distances_on_grids() {
+fn distances_on_grids_match_the_vectors() {
     let header = "id,kind,source,grid,m,n,a,b,dtw,frechet,hausdorff";
     let Some(rows) = rows("geometry_cells.csv", header) else {
         return;
@@ -173,7 +173,7 @@ fn distances_on_grids() {
 }
 
 #[test]
-fn sequence_scores() {
+fn sequence_scores_match_the_vectors() {
     let header = "id,kind,source,a,b,lcs,sequence_score,lcs_over_max,lcs_dice,levenshtein,levenshtein_similarity,osa,damerau_levenshtein,gazeplotter_levenshtein,gazeplotter_nw";
     let Some(rows) = rows("strings_7x7.csv", header) else {
         return;
@@ -192,7 +192,7 @@ fn sequence_scores() {
 }
 
 #[test]
-fn frequencies_of_sequences() {
+fn subsmatch_matches_the_vectors() {
     let header = "id,kind,source,a,b,w1,w2,w3,w4,w5";
     let Some(rows) = rows("subsmatch_7x7.csv", header) else {
         return;

@@ -44,7 +44,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
-    fn warping_in_integers((alphabet, points, a, b) in on_a_grid(), scale in 1u32..2000) {
+    fn warping_in_integers_equals_the_definition((alphabet, points, a, b) in on_a_grid(), scale in 1u32..2000) {
         let dtw = Dtw { points, divisor: PathDivisor::None, scale: Some(scale) };
         let comparison = Comparison::new(Metric::Dtw(dtw), alphabet).unwrap();
         let Model::Warping(model) = comparison.model() else { panic!() };
@@ -60,7 +60,7 @@ proptest! {
     }
 
     #[test]
-    fn warping_in_double_precision_to_the_last_bit((alphabet, points, a, b) in on_a_grid()) {
+    fn warping_equals_the_definition_to_the_last_bit((alphabet, points, a, b) in on_a_grid()) {
         let dtw = |divisor| Metric::Dtw(Dtw { points, divisor, scale: None });
         let lattice = points.lattice().unwrap();
         let sum = reference::warping_distance(&a, &b, |x, y| lattice.distance(x, y));
@@ -73,7 +73,7 @@ proptest! {
     }
 
     #[test]
-    fn frechet_and_hausdorff((alphabet, points, a, b) in on_a_grid()) {
+    fn frechet_and_hausdorff_equal_the_definitions((alphabet, points, a, b) in on_a_grid()) {
         let lattice = points.lattice().unwrap();
         let distance = |x, y| lattice.distance(x, y);
         let compare = |metric| {
@@ -88,7 +88,7 @@ proptest! {
     }
 
     #[test]
-    fn recurrence(
+    fn recurrence_equals_the_definition(
         (alphabet, points, a, b) in on_a_grid(),
         line in prop_oneof![2u32..5, Just(64)],
         radius in prop_oneof![Just(None), (0.0f64..4.0).prop_map(Some)],
@@ -199,7 +199,7 @@ proptest! {
 
 proptest! {
     #[test]
-    fn subsmatch_of_letters((a, b) in two_scanpaths(3), window in 1u32..5) {
+    fn subsmatch_equals_the_definition((a, b) in two_scanpaths(3), window in 1u32..5) {
         let metric = Metric::SubsMatch(SubsMatch { window });
         let comparison = Comparison::new(metric, Alphabet::letters(3).unwrap()).unwrap();
         let ours = comparison.compare(&a, &b).unwrap().number(0);
@@ -232,7 +232,7 @@ pub(crate) fn classes() -> Metric {
 
 proptest! {
     #[test]
-    fn scasim_in_integers((a, b) in two_scanpaths(18)) {
+    fn scasim_in_integers_equals_the_definition((a, b) in two_scanpaths(18)) {
         let alphabet = Alphabet::letters(18).unwrap();
         let comparison = Comparison::new(classes(), alphabet).unwrap();
         let Model::Reward(model) = comparison.model() else { panic!() };

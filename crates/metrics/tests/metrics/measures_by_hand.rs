@@ -22,7 +22,7 @@ fn letters(grid: Grid) -> Points {
 
 /// 7×7 cells: A is (0, 0), B (1, 0), H (0, 1), I (1, 1), O (0, 2).
 #[test]
-fn distances_by_hand() {
+fn distances_match_manual_values() {
     let points = letters(Grid::default());
     let score = |metric, a, b| compare(metric, a, b).unwrap().score();
     let dtw = |divisor| {
@@ -47,7 +47,7 @@ fn distances_by_hand() {
 
 /// Rows: A = 1 1 0, B = 0 0 1, A = 1 1 0, B = 0 0 1.
 #[test]
-fn recurrence_by_hand() {
+fn recurrence_matches_manual_values() {
     let same = crqa(RecurrenceRule::SameLetter, 2);
     let score = compare(Metric::Crqa(same.clone()), "ABAB", "AAB").unwrap();
     // C = 6 of 12. Diagonals: (0,1)(1,2) and (2,1)(3,2): 4 points. Rows: two runs of 2. Columns: none.

@@ -140,10 +140,14 @@ fn a_threshold_finer_than_the_scale_is_exact() {
 fn thresholds_with_one_answer_for_all_pairs_are_refused() {
     assert!(Threshold::new(f64::NAN).is_err() && Threshold::new(f64::INFINITY).is_err());
     assert_eq!(threshold(-0.0), threshold(0.0));
-    let idle = |metric: &Metric, value| threshold(value).check(metric).is_err();
-    assert!(idle(&Metric::Levenshtein, -1e-9) && !idle(&Metric::Levenshtein, 0.0));
-    assert!(idle(&scanmatch(), 1.01) && !idle(&scanmatch(), 1.0) && !idle(&scanmatch(), -0.5));
-    assert!(idle(&smith_waterman(), 0.0) && !idle(&smith_waterman(), 0.1));
+    let is_refused = |metric: &Metric, value| threshold(value).check(metric).is_err();
+    assert!(is_refused(&Metric::Levenshtein, -1e-9) && !is_refused(&Metric::Levenshtein, 0.0));
+    assert!(
+        is_refused(&scanmatch(), 1.01)
+            && !is_refused(&scanmatch(), 1.0)
+            && !is_refused(&scanmatch(), -0.5)
+    );
+    assert!(is_refused(&smith_waterman(), 0.0) && !is_refused(&smith_waterman(), 0.1));
     let error = threshold(7.0).check(&scanmatch()).unwrap_err();
     assert!(error.to_string().contains("above 1"), "{error}");
 }

@@ -1,10 +1,10 @@
-//! What the checks of transfers prevent: an evaluator that may lie in one seed tree per comparison learns Δ, and then every
-//! letter of the garbler.
+//! What the checks of transfers prevent: an evaluator that may corrupt one seed tree per comparison learns Δ, and then
+//! every letter of the garbler.
 //!
-//! A lie in tree g leaves the sender's zero labels off by the four bits of Δ that belong to g. The evaluator tries all 16
-//! values for its own labels, and keeps those that give a result it expected. 32 comparisons give Δ. With Δ, a 33rd one is
-//! evaluated offline with any letters, as often as the evaluator likes. `cheating_tests` shows that the real transfers do not
-//! allow the first step.
+//! A wrong tree g changes the sender's zero labels by the four bits of Δ that belong to g. The evaluator tries all 16
+//! values of these bits on its own labels, and keeps those that give the expected result. 32 comparisons give Δ. With Δ, a
+//! 33rd one is evaluated offline with any letters, as often as the evaluator likes. `cheating_tests` shows that the real
+//! transfers do not allow the first step.
 
 use super::tests::unit_table;
 use super::*;
@@ -27,14 +27,14 @@ const LENGTH: usize = 8;
 /// Letters of a query whose score is known: long, so that few wrong labels give that score.
 const QUERY: usize = 60;
 
-/// What the garbler sends, in order, to be read any number of times.
+/// The garbler's messages, which can be replayed any number of times.
 #[derive(Clone, Default)]
-struct Tape {
+struct RecordedMessages {
     bytes: Vec<u8>,
     read: usize,
 }
 
-impl Channel for Tape {
+impl Channel for RecordedMessages {
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
         self.bytes.extend_from_slice(bytes);
         Ok(())
@@ -58,11 +58,11 @@ fn group_mask(group: usize) -> u128 {
     15 << (4 * group)
 }
 
-/// A sender without checks. The receiver lies to it in one group's tree, in all transfers of shares.
+/// A sender without checks. The receiver corrupts the seed tree of one group in all transfers of shares.
 struct UncheckedSender {
     ideal: IdealSender,
     delta: Arc<Delta>,
-    lie: Option<usize>,
+    corrupted_group: Option<usize>,
     calls: usize,
 }
 
@@ -74,7 +74,7 @@ impl CorrelatedSender for UncheckedSender {
     ) -> Result<Zeroizing<Vec<ZeroLabel>>, MpcError> {
         let mut labels = self.ideal.send(count, channel)?;
         self.calls += 1;
-        if let Some(group) = self.lie.filter(|_| self.calls > 1) {
+        if let Some(group) = self.corrupted_group.filter(|_| self.calls > 1) {
             let error = Block::new(self.delta.block().value() & group_mask(group));
             labels.iter_mut().for_each(|label| label.0 ^= error);
         }
@@ -82,7 +82,7 @@ impl CorrelatedSender for UncheckedSender {
     }
 }
 
-/// The liar, with a guess of what its lie did to the labels of shares.
+/// The cheating receiver. `error` is its guess of how the labels of shares changed.
 struct GuessingReceiver {
     ideal: IdealReceiver,
     error: u128,
@@ -108,13 +108,13 @@ impl CorrelatedReceiver for GuessingReceiver {
 /// The bits and labels of an evaluation.
 type Calls = Vec<(Vec<u8>, Vec<Block>)>;
 
-/// An honest receiver that writes down what it gets.
-struct Recording<'a> {
+/// An honest receiver that records its bits and labels.
+struct RecordingReceiver<'a> {
     ideal: IdealReceiver,
     calls: &'a mut Calls,
 }
 
-impl CorrelatedReceiver for Recording<'_> {
+impl CorrelatedReceiver for RecordingReceiver<'_> {
     fn receive(
         &mut self,
         bits: &Bits,
@@ -152,46 +152,65 @@ impl CorrelatedReceiver for KnownDelta<'_> {
     }
 }
 
-/// What the garbler sends for one comparison of its letters with `columns` of the evaluator's.
-fn garble(secret: &[usize], columns: usize, transfers: UncheckedSender, seed: u64) -> Tape {
+/// The garbler's messages for one comparison of its letters with `columns` of the evaluator's.
+fn garble(
+    secret: &[usize],
+    columns: usize,
+    transfers: UncheckedSender,
+    seed: u64,
+) -> RecordedMessages {
     let table = unit_table(ALPHABET);
-    let (mut tape, mut rng) = (Tape::default(), ChaCha20Rng::seed_from_u64(seed));
+    let (mut messages, mut rng) = (
+        RecordedMessages::default(),
+        ChaCha20Rng::seed_from_u64(seed),
+    );
     let delta = Arc::clone(&transfers.delta);
     let session =
-        GarblerSession::with_transfers(Kernel::best(), delta, transfers, &mut rng, &mut tape);
+        GarblerSession::with_transfers(Kernel::best(), delta, transfers, &mut rng, &mut messages);
     let mut session = session.unwrap();
-    let letters = session.letters(ALPHABET, columns, &mut tape).unwrap();
+    let letters = session.letters(ALPHABET, columns, &mut messages).unwrap();
     let rows = secret.iter().map(|letter| &table[*letter][..]);
     let comparison = GarblerComparison {
         rows: rows.collect::<Vec<_>>(),
         columns: 0..columns,
     };
     let all = [comparison];
-    let numbers = session.align(&UnitCell, Fold::Sum, &letters, &all, &mut tape, &|_| ());
-    session.show(&numbers.unwrap(), &mut tape).unwrap();
-    tape
+    let numbers = session.align(&UnitCell, Fold::Sum, &letters, &all, &mut messages, &|_| ());
+    session.show(&numbers.unwrap(), &mut messages).unwrap();
+    messages
 }
 
 /// The number that an evaluator with these letters and transfers reads from it.
-fn evaluate(letters: &[usize], transfers: impl CorrelatedReceiver, tape: &Tape) -> u64 {
-    let mut tape = tape.clone();
-    let session = EvaluatorSession::with_transfers(Kernel::best(), transfers, &mut tape);
+fn evaluate(
+    letters: &[usize],
+    transfers: impl CorrelatedReceiver,
+    messages: &RecordedMessages,
+) -> u64 {
+    let mut messages = messages.clone();
+    let session = EvaluatorSession::with_transfers(Kernel::best(), transfers, &mut messages);
     let mut session = session.unwrap();
-    let received = session.letters(ALPHABET, letters, &mut tape).unwrap();
+    let received = session.letters(ALPHABET, letters, &mut messages).unwrap();
     let comparison = EvaluatorComparison {
         rows: LENGTH,
         columns: 0..letters.len(),
     };
     let all = [comparison];
-    let numbers = session.align(&UnitCell, Fold::Sum, &received, &all, &mut tape, &|_| ());
-    session.learn(&numbers.unwrap(), &mut tape).unwrap()[0]
+    let numbers = session.align(
+        &UnitCell,
+        Fold::Sum,
+        &received,
+        &all,
+        &mut messages,
+        &|_| (),
+    );
+    session.learn(&numbers.unwrap(), &mut messages).unwrap()[0]
 }
 
 /// The letters, read from one recorded comparison by evaluating it with others; `None` if the offset is wrong.
-fn letters_with(delta: u128, calls: &Calls, tape: &Tape) -> Option<Vec<usize>> {
+fn letters_with(delta: u128, calls: &Calls, messages: &RecordedMessages) -> Option<Vec<usize>> {
     let distance = |query: &[usize]| {
         let calls = calls.iter();
-        evaluate(query, KnownDelta { calls, delta }, tape)
+        evaluate(query, KnownDelta { calls, delta }, messages)
     };
     let base = distance(&[ABSENT; LENGTH]);
     if base != LENGTH as u64 {
@@ -209,7 +228,7 @@ fn letters_with(delta: u128, calls: &Calls, tape: &Tape) -> Option<Vec<usize>> {
 }
 
 #[test]
-fn without_checks_33_comparisons_give_the_offset_and_all_letters() {
+fn without_checks_33_comparisons_reveal_the_offset_and_all_letters() {
     let mut rng = ChaCha20Rng::seed_from_u64(5);
     let delta = Arc::new(Delta::random(&mut rng));
     // Different, so that no query matches a letter in another place.
@@ -218,10 +237,10 @@ fn without_checks_33_comparisons_give_the_offset_and_all_letters() {
         .collect();
     let dealt = |seed: u64| {
         let (ideal, receiver) = ideal_pair(Arc::clone(&delta), seed);
-        let sender = |lie| UncheckedSender {
+        let sender = |corrupted_group| UncheckedSender {
             ideal,
             delta: Arc::clone(&delta),
-            lie,
+            corrupted_group,
             calls: 0,
         };
         (sender, receiver)
@@ -230,7 +249,7 @@ fn without_checks_33_comparisons_give_the_offset_and_all_letters() {
     let mut candidates: Vec<u128> = vec![0];
     for group in 0..32 {
         let seed = group as u64;
-        let tape = garble(&secret, QUERY, dealt(seed).0(Some(group)), seed);
+        let messages = garble(&secret, QUERY, dealt(seed).0(Some(group)), seed);
         let values = (0..16u128).map(|value| value << (4 * group));
         let values: Vec<u128> = values
             .filter(|&error| {
@@ -241,7 +260,7 @@ fn without_checks_33_comparisons_give_the_offset_and_all_letters() {
                     calls: 0,
                 };
                 // Every letter of the query is inserted or replaces another.
-                evaluate(&[ABSENT; QUERY], guess, &tape) == (2 * QUERY - LENGTH) as u64
+                evaluate(&[ABSENT; QUERY], guess, &messages) == (2 * QUERY - LENGTH) as u64
             })
             .collect();
         let longer = |&start: &u128| values.iter().map(move |value| start | value);
@@ -249,15 +268,15 @@ fn without_checks_33_comparisons_give_the_offset_and_all_letters() {
     }
 
     let (sender, ideal) = dealt(32);
-    let tape = garble(&secret, LENGTH, sender(None), 32);
+    let messages = garble(&secret, LENGTH, sender(None), 32);
     let mut calls = Calls::new();
-    let recording = Recording {
+    let receiver = RecordingReceiver {
         ideal,
         calls: &mut calls,
     };
-    evaluate(&[ABSENT; LENGTH], recording, &tape);
+    evaluate(&[ABSENT; LENGTH], receiver, &messages);
     let found = candidates.iter().find_map(|&candidate| {
-        let letters = letters_with(candidate, &calls, &tape)?;
+        let letters = letters_with(candidate, &calls, &messages)?;
         Some((candidate, letters))
     });
     assert_eq!(found, Some((delta.block().value(), secret)));

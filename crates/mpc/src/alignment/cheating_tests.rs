@@ -19,7 +19,7 @@ use zeroize::Zeroizing;
 const ALPHABET: usize = 5;
 const LENGTH: usize = 40;
 
-/// What the garbler sends before the columns: the points of base transfers, and then the start of the tweaks.
+/// Bytes that the garbler sends before the columns: the points of base transfers, and then the start of the tweaks.
 const POINTS: usize = 64 * 128;
 const START: usize = POINTS + 16;
 
@@ -78,22 +78,22 @@ fn offset(seed: u64) -> u128 {
     delta.block().value()
 }
 
-/// Lies in one tree from some call on: first the transfers of letters are made, then those of shares.
-struct Lying {
+/// Deviates in one seed tree from a given call on: call 0 transfers the letters, call 1 the shares.
+struct DeviatingReceiver {
     receiver: Receiver,
-    lie: Option<Lie>,
+    deviation: Option<Deviation>,
     calls: usize,
 }
 
 #[derive(Clone, Copy)]
-struct Lie {
+struct Deviation {
     tree: usize,
     /// The leaf that the sender is assumed not to have.
     guess: usize,
     from_call: usize,
 }
 
-impl CorrelatedReceiver for Lying {
+impl CorrelatedReceiver for DeviatingReceiver {
     fn announce(&mut self, count: usize) {
         self.receiver.announce(count);
     }
@@ -103,20 +103,23 @@ impl CorrelatedReceiver for Lying {
         bits: &Bits,
         channel: &mut dyn Channel,
     ) -> Result<Zeroizing<Vec<ActiveLabel>>, MpcError> {
-        if let Some(lie) = self.lie.filter(|lie| lie.from_call == self.calls) {
-            self.receiver.lie(lie.tree, lie.guess);
+        if let Some(deviation) = self
+            .deviation
+            .filter(|deviation| deviation.from_call == self.calls)
+        {
+            self.receiver.corrupt_leaf(deviation.tree, deviation.guess);
         }
         self.calls += 1;
         self.receiver.receive(bits, channel)
     }
 }
 
-fn evaluate(lie: Option<Lie>, channel: &mut dyn Channel) -> Result<Vec<u64>, MpcError> {
+fn evaluate(deviation: Option<Deviation>, channel: &mut dyn Channel) -> Result<Vec<u64>, MpcError> {
     let (kernel, mut rng) = (Kernel::best(), ChaCha20Rng::seed_from_u64(2));
     let receiver = Receiver::start(GroupBits::default(), kernel, &mut rng, channel)?;
-    let transfers = Lying {
+    let transfers = DeviatingReceiver {
         receiver,
-        lie,
+        deviation,
         calls: 0,
     };
     let mut session = EvaluatorSession::with_transfers(kernel, transfers, channel)?;
@@ -141,7 +144,7 @@ fn run(at: usize) -> (Option<MpcError>, usize) {
     run_with(1, at, None)
 }
 
-fn run_with(seed: u64, at: usize, lie: Option<Lie>) -> (Option<MpcError>, usize) {
+fn run_with(seed: u64, at: usize, deviation: Option<Deviation>) -> (Option<MpcError>, usize) {
     let (left, right) = memory_pair();
     let mut left = Counted::new(left);
     std::thread::scope(|scope| {
@@ -151,7 +154,7 @@ fn run_with(seed: u64, at: usize, lie: Option<Lie>) -> (Option<MpcError>, usize)
                 sent: 0,
                 at,
             };
-            evaluate(lie, &mut right)
+            evaluate(deviation, &mut right)
         });
         let ended = garble(seed, &mut left);
         let sent = left.traffic().sent as usize;
@@ -190,7 +193,7 @@ fn nothing_that_uses_transfers_is_sent_before_they_are_checked() {
 }
 
 #[test]
-fn every_lie_in_a_seed_tree_ends_the_comparison_before_the_first_table() {
+fn a_corrupted_seed_tree_ends_the_comparison_before_the_first_table() {
     // As many comparisons as the attack of `attack_tests` takes: a tree in each, and one more.
     let columns = LENGTH * column_bytes(ALPHABET, LENGTH, 1);
     for comparison in 0..33 {
@@ -208,21 +211,21 @@ fn every_lie_in_a_seed_tree_ends_the_comparison_before_the_first_table() {
         // In the streams: in the transfers of letters, and only in those of shares.
         let guess = (missing + 1 + comparison % 15) % 16;
         for (from_call, most) in [(0, START), (1, START + columns)] {
-            let lie = Lie {
+            let deviation = Deviation {
                 tree,
                 guess,
                 from_call,
             };
-            let (error, sent) = run_with(seed, usize::MAX, Some(lie));
+            let (error, sent) = run_with(seed, usize::MAX, Some(deviation));
             assert_eq!(error, Some(Misbehaviour::InconsistentTransfers.into()));
             assert_eq!(sent, most);
         }
     }
     // A receiver that has guessed four bits learns nothing new.
-    let lie = Lie {
+    let deviation = Deviation {
         tree: 7,
         guess: (offset(1) >> 28) as usize & 15,
         from_call: 0,
     };
-    assert_eq!(run_with(1, usize::MAX, Some(lie)).0, None);
+    assert_eq!(run_with(1, usize::MAX, Some(deviation)).0, None);
 }

@@ -124,7 +124,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
             ));
         }
         let groups = schedule::groups(shapes, width, letters.alphabet());
-        let mut coming = schedule::all_spans(&groups, width);
+        let mut upcoming = schedule::all_spans(&groups, width);
         let mut ahead = Prefetched {
             width,
             letters,
@@ -138,7 +138,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         self.correlated.announce(schedule::wires(&groups, width));
         let mut numbers = Vec::with_capacity(comparisons.len());
         for group in &groups {
-            let results = self.sweep(cell, group, &mut coming, &mut ahead, channel, on_cells)?;
+            let results = self.sweep(cell, group, &mut upcoming, &mut ahead, channel, on_cells)?;
             numbers.extend(fold.run(&mut self.evaluator, channel, results)?);
         }
         Ok(numbers)
@@ -148,7 +148,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         &mut self,
         cell: &K,
         group: &'g Group,
-        coming: &mut impl Iterator<Item = (&'g Group, DiagonalSpan)>,
+        upcoming: &mut impl Iterator<Item = (&'g Group, DiagonalSpan)>,
         ahead: &mut Prefetched<'_>,
         channel: &mut dyn Channel,
         on_cells: &dyn Fn(usize),
@@ -157,7 +157,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         let mut sweep = Sweep::new(cell, geometry, &self.evaluator);
         for span in schedule::spans(geometry, ahead.width) {
             while ahead.labels.len() <= LOOKAHEAD {
-                let Some((group, later)) = coming.next() else {
+                let Some((group, later)) = upcoming.next() else {
                     break;
                 };
                 ahead.receive(self, group, &later, channel)?;
@@ -248,7 +248,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
     }
 }
 
-/// What is received ahead of the tables: columns of masked costs, and the labels of the evaluator's shares.
+/// Data received ahead of the tables: columns of masked costs, and the labels of the evaluator's shares.
 struct Prefetched<'a> {
     width: usize,
     letters: &'a ReceivedLetters,

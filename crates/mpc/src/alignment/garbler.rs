@@ -167,7 +167,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         }
         self.garbler.finish(channel)?;
         let groups = schedule::groups(shapes, width, letters.alphabet());
-        let mut coming = schedule::all_spans(&groups, width);
+        let mut upcoming = schedule::all_spans(&groups, width);
         let mut ahead = Prefetched {
             cell,
             letters,
@@ -181,7 +181,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         self.correlated.announce(schedule::wires(&groups, width));
         let mut numbers = Vec::with_capacity(comparisons.len());
         for group in &groups {
-            let results = self.sweep(group, &mut coming, &mut ahead, channel, on_cells)?;
+            let results = self.sweep(group, &mut upcoming, &mut ahead, channel, on_cells)?;
             numbers.extend(fold.run(&mut self.garbler, channel, results)?);
             // Columns of the next group must not overtake these tables.
             self.garbler.finish(channel)?;
@@ -192,7 +192,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
     fn sweep<'g, K: Cell, R: Rows>(
         &mut self,
         group: &'g Group,
-        coming: &mut impl Iterator<Item = (&'g Group, DiagonalSpan)>,
+        upcoming: &mut impl Iterator<Item = (&'g Group, DiagonalSpan)>,
         ahead: &mut Prefetched<'_, K, R>,
         channel: &mut dyn Channel,
         on_cells: &dyn Fn(usize),
@@ -202,7 +202,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         let mut sweep = Sweep::new(ahead.cell, geometry, &self.garbler);
         for span in schedule::spans(geometry, width) {
             while ahead.spans <= LOOKAHEAD {
-                let Some((group, later)) = coming.next() else {
+                let Some((group, later)) = upcoming.next() else {
                     break;
                 };
                 ahead.send(self, group, &later, channel)?;
@@ -317,7 +317,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
     }
 }
 
-/// What is sent ahead of the tables: columns of masked costs. Keeps the garbler's shares until their cells are garbled.
+/// Data sent ahead of the tables: columns of masked costs. Keeps the garbler's shares until their cells are garbled.
 struct Prefetched<'a, K, R> {
     cell: &'a K,
     letters: &'a SentLetters,

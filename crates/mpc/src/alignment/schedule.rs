@@ -152,7 +152,7 @@ pub(super) fn groups(shapes: Vec<Shape>, width: usize, alphabet: usize) -> Vec<G
     let (mut first, mut rows, mut blocks) = (0, 0, 0);
     for (at, shape) in shapes.iter().enumerate() {
         let strip_rows = shape.rows.min(STRIP_ROWS);
-        // Even an empty matrix takes a place.
+        // An empty matrix counts as one row.
         let more_rows = strip_rows.max(1);
         let more_blocks = (strip_rows * width).div_ceil(128) * alphabet;
         if at > first && (rows + more_rows > most_rows || blocks + more_blocks > GROUP_TABLE_BLOCKS)
@@ -208,10 +208,10 @@ mod tests {
             let cells: usize = spans.iter().map(|span| span.cells).sum();
             assert_eq!(cells, 300 * 500 + 20 * 20 + 128 * 900);
             for pair in spans.windows(2) {
-                let goes_on =
+                let same_strip =
                     pair[0].strip == pair[1].strip && pair[0].steps.end == pair[1].steps.start;
                 let next = pair[0].strip + 1 == pair[1].strip && pair[1].steps.start == 0;
-                assert!(goes_on || next);
+                assert!(same_strip || next);
             }
             assert!(spans.iter().all(|span| span.cells * width <= SPAN_WIRES));
         }

@@ -175,7 +175,7 @@ pub(super) fn unit_table(alphabet: usize) -> Vec<Vec<u64>> {
 }
 
 #[test]
-fn levenshtein_on_ideal_transfers() {
+fn levenshtein_distances_are_right_on_ideal_transfers() {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let ours = strings(&mut rng, &[0, 1, 7, 20, 131, 260, 33], 5);
     let theirs = strings(&mut rng, &[12, 0, 300, 1, 40], 5);
@@ -199,7 +199,7 @@ fn levenshtein_on_ideal_transfers() {
 }
 
 #[test]
-fn levenshtein_on_real_transfers() {
+fn levenshtein_distances_are_right_on_real_transfers() {
     let mut rng = ChaCha20Rng::seed_from_u64(2);
     let ours = strings(&mut rng, &[100, 31], 52);
     let theirs = strings(&mut rng, &[100, 90], 52);
@@ -239,7 +239,7 @@ fn levenshtein_on_real_transfers() {
 }
 
 #[test]
-fn any_costs() {
+fn any_costs_give_the_plain_cost() {
     let mut rng = ChaCha20Rng::seed_from_u64(3);
     let ours = strings(&mut rng, &[10, 140, 25], 9);
     let theirs = strings(&mut rng, &[15, 70], 9);
@@ -298,7 +298,7 @@ fn any_costs() {
 }
 
 #[test]
-fn local_alignment() {
+fn local_alignments_give_the_plain_score() {
     let mut rng = ChaCha20Rng::seed_from_u64(4);
     let ours = strings(&mut rng, &[0, 10, 150], 4);
     let theirs = strings(&mut rng, &[15, 70], 4);
@@ -335,7 +335,7 @@ fn local_alignment() {
 }
 
 #[test]
-fn thousands_of_short_strings() {
+fn thousands_of_short_strings_are_aligned_together() {
     let mut rng = ChaCha20Rng::seed_from_u64(5);
     let mut lengths =
         |count| -> Vec<usize> { (0..count).map(|_| rng.random_range(0..13)).collect() };
@@ -359,7 +359,7 @@ fn thousands_of_short_strings() {
 }
 
 #[test]
-fn only_empty_strings() {
+fn empty_strings_are_aligned() {
     for (rows, columns) in [(0, 0), (3, 0), (0, 4), (200, 0), (0, 200)] {
         let case = Case {
             cell: &UnitCell,
@@ -382,7 +382,7 @@ fn only_empty_strings() {
 }
 
 #[test]
-fn private_numbers_and_thresholds() {
+fn private_numbers_can_be_added_and_compared() {
     let (mut left, mut right) = memory_pair();
     let mut rng = ChaCha20Rng::seed_from_u64(6);
     let delta = Arc::new(Delta::random(&mut rng));

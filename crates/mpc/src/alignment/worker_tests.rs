@@ -10,7 +10,7 @@ use rand_chacha::ChaCha20Rng;
 use veilpath_channel::memory_pair;
 
 #[test]
-fn workers_in_parallel() {
+fn parallel_workers_give_the_plain_distances() {
     let mut rng = ChaCha20Rng::seed_from_u64(12);
     let ours = strings(&mut rng, &[50, 31, 9, 70], 7);
     let theirs = strings(&mut rng, &[40], 7);

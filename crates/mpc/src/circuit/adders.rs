@@ -100,8 +100,8 @@ impl<L: Copy + Default + Zeroize> Tallies<L> {
         self.pending += 1;
     }
 
-    /// Adds what is pending, if it is much.
-    pub fn settle<P: Party<Label = L>>(
+    /// Adds the pending bits once there are enough to fill lanes.
+    pub fn add_pending<P: Party<Label = L>>(
         &mut self,
         party: &mut P,
         channel: &mut dyn Channel,
@@ -120,7 +120,7 @@ impl<L: Copy + Default + Zeroize> Tallies<L> {
         Ok(())
     }
 
-    /// What each counter has: bits whose sum is its count.
+    /// The bits of each counter, by weight. Their sum is its count.
     pub fn into_weights(self) -> Vec<Weights<L>> {
         self.counters
     }
@@ -147,18 +147,18 @@ fn add_until<P: Party>(
 ) -> Result<(), MpcError> {
     let mut weight = 0;
     while weights.iter().any(|bits| bits.len() > weight) {
-        let crowded = |list: &usize| {
+        let overfull = |list: &usize| {
             let bits = weights[*list].get(weight);
             bits.is_some_and(|bits| bits.len() > most)
         };
-        let crowded: Vec<usize> = (0..weights.len()).filter(crowded).collect();
-        let mut taken: Vec<Number<P::Label>> = crowded
+        let overfull: Vec<usize> = (0..weights.len()).filter(overfull).collect();
+        let mut taken: Vec<Number<P::Label>> = overfull
             .iter()
             .map(|list| std::mem::take(&mut weights[*list][weight]))
             .collect();
         while taken.iter().any(|bits| bits.len() > most) {
             let carries = add_once(party, channel, &mut taken, most)?;
-            for (list, carries) in crowded.iter().zip(carries) {
+            for (list, carries) in overfull.iter().zip(carries) {
                 let bits = &mut weights[*list];
                 if !carries.is_empty() {
                     if bits.len() == weight + 1 {
@@ -168,7 +168,7 @@ fn add_until<P: Party>(
                 }
             }
         }
-        for (list, bits) in crowded.into_iter().zip(taken) {
+        for (list, bits) in overfull.into_iter().zip(taken) {
             weights[list][weight] = bits;
         }
         weight += 1;
@@ -218,7 +218,7 @@ fn add_once<P: Party>(
         added.extend_from_slice(&sum[..chunk.len()]);
         carried.extend_from_slice(&carry[..chunk.len()]);
     }
-    party.settle(channel)?;
+    party.finish_gates(channel)?;
     let mut carries = Vec::with_capacity(lists.len());
     let mut first = 0;
     for (bits, count) in lists.iter_mut().zip(counts) {
@@ -256,7 +256,7 @@ mod tests {
             for (counter, bit) in &bits {
                 tallies.push(*counter, *bit);
                 expected[*counter] += u64::from(*bit);
-                tallies.settle(&mut clear, &mut channel).unwrap();
+                tallies.add_pending(&mut clear, &mut channel).unwrap();
             }
             let weights = tallies.into_weights();
             let counts = sums_of_weights(&mut clear, &mut channel, weights).unwrap();

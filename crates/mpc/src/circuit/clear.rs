@@ -56,7 +56,7 @@ impl Party for Clear {
         Ok(())
     }
 
-    fn settle(&mut self, _: &mut dyn Channel) -> Result<(), MpcError> {
+    fn finish_gates(&mut self, _: &mut dyn Channel) -> Result<(), MpcError> {
         Ok(())
     }
 }

@@ -27,7 +27,7 @@ pub type Bundle<L> = [L; LANES];
 /// A party that can run a circuit. The tables that [`Circuit::and`] produces or consumes are sent or received by
 /// [`Party`], so gadgets neither fail nor block.
 pub trait Circuit {
-    /// What this party has of one wire.
+    /// This party's label of one wire.
     type Label: Copy + Default + Zeroize;
 
     /// A wire with a value that both sides know.
@@ -58,5 +58,5 @@ pub trait Party: Circuit {
 
     /// Call after running gates: the garbler sends tables. An evaluator that ran out of tables returns an error
     /// here.
-    fn settle(&mut self, channel: &mut dyn Channel) -> Result<(), MpcError>;
+    fn finish_gates(&mut self, channel: &mut dyn Channel) -> Result<(), MpcError>;
 }

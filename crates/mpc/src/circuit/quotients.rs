@@ -33,7 +33,7 @@ pub fn quotients<P: Party>(
         party.prepare(chunk.len() * and_gates(width, bits), channel)?;
         party.set_lanes(chunk.len());
         let quotient = divide(party, &x, &y, bits, of_zero);
-        party.settle(channel)?;
+        party.finish_gates(channel)?;
         let number = |lane: usize| Number::new(quotient.iter().map(|wire| wire[lane]).collect());
         results.extend((0..chunk.len()).map(number));
     }

@@ -78,7 +78,7 @@ impl RecurrenceOutputs {
         self.shortest
     }
 
-    /// What stands for a share that is undefined.
+    /// The number that represents an undefined share.
     pub fn undefined(&self, output: RecurrenceOutput) -> u64 {
         let largest = output.largest(Shape {
             rows: 0,
@@ -290,7 +290,7 @@ impl<L: Copy + Default + Zeroize> Counts<L> {
         })
     }
 
-    /// What is added up for P.
+    /// The counts that add up to P.
     fn parts(&self, output: RecurrenceOutput) -> Vec<&[Number<L>]> {
         match output {
             RecurrenceOutput::Points => Vec::new(),

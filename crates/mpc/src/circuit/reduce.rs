@@ -14,7 +14,7 @@ pub type Number<L> = Zeroizing<Vec<L>>;
 /// Two numbers, borrowed.
 pub type Pair<'a, L> = (&'a [L], &'a [L]);
 
-/// What to do with two numbers of w bits.
+/// An operation on two numbers of w bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// The sum, of w + 1 bits: w gates.
@@ -73,7 +73,7 @@ pub fn pairwise<P: Party>(
                 x = vec![party.not(&less)];
             }
         }
-        party.settle(channel)?;
+        party.finish_gates(channel)?;
         let number = |lane: usize| Zeroizing::new(x.iter().map(|wire| wire[lane]).collect());
         results.extend((0..chunk.len()).map(number));
     }

@@ -40,7 +40,7 @@ pub fn entries<P: Party>(
             })
         };
         let products = products(party, bits, bundle);
-        party.settle(channel)?;
+        party.finish_gates(channel)?;
         let entry: Zeroizing<Vec<Bundle<P::Label>>> = Zeroizing::new(
             (0..width)
                 .map(|bit| {

@@ -19,7 +19,7 @@ pub struct Evaluator {
     lanes: usize,
     tables: Vec<u8>,
     used: usize,
-    starved: bool,
+    out_of_tables: bool,
 }
 
 impl Evaluator {
@@ -48,7 +48,7 @@ impl Evaluator {
             lanes: LANES,
             tables: Vec::new(),
             used: 0,
-            starved: false,
+            out_of_tables: false,
         }
     }
 
@@ -93,8 +93,8 @@ impl Circuit for Evaluator {
     fn and(&mut self, a: &Bundle<ActiveLabel>, b: &Bundle<ActiveLabel>) -> Bundle<ActiveLabel> {
         let bytes = self.lanes * TABLE_BYTES;
         let Some(bytes) = self.tables.get(self.used..self.used + bytes) else {
-            // The caller announced too few gates. Stored until `settle`, so that gadgets need no error paths.
-            self.starved = true;
+            // The caller announced too few gates. Stored until `finish_gates`, so that gadgets need no error paths.
+            self.out_of_tables = true;
             return [ActiveLabel::default(); LANES];
         };
         self.used += bytes.len();
@@ -117,13 +117,13 @@ impl Party for Evaluator {
             return Ok(());
         }
         self.drop_used();
-        let had = self.tables.len();
+        let left = self.tables.len();
         self.tables.resize(wanted, 0);
-        Ok(channel.receive(&mut self.tables[had..])?)
+        Ok(channel.receive(&mut self.tables[left..])?)
     }
 
-    fn settle(&mut self, _: &mut dyn Channel) -> Result<(), MpcError> {
-        if self.starved {
+    fn finish_gates(&mut self, _: &mut dyn Channel) -> Result<(), MpcError> {
+        if self.out_of_tables {
             return Err(MpcError::Misuse("more gates were evaluated than announced"));
         }
         Ok(())

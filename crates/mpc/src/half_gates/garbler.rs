@@ -141,7 +141,7 @@ impl Party for Garbler {
         Ok(())
     }
 
-    fn settle(&mut self, channel: &mut dyn Channel) -> Result<(), MpcError> {
+    fn finish_gates(&mut self, channel: &mut dyn Channel) -> Result<(), MpcError> {
         if self.tables.len() >= SEND_BYTES {
             self.send_tables(channel)?;
         }

@@ -105,7 +105,7 @@ fn a_garbled_cell_gives_the_same_as_in_the_clear() {
             .prepare(cell.and_gates() * LANES, &mut from_garbler)
             .unwrap();
         run(&cell, &mut bench.evaluator, &mut active);
-        bench.evaluator.settle(&mut from_garbler).unwrap();
+        bench.evaluator.finish_gates(&mut from_garbler).unwrap();
         for (wire, clear) in clear.iter().enumerate().take(18) {
             assert_eq!(decode(&zeros[wire], &active[wire]), *clear);
         }
@@ -125,7 +125,7 @@ fn an_evaluator_without_tables_returns_an_error() {
     evaluator.and(&wire, &wire);
     let (mut channel, _peer) = memory_pair();
     assert!(matches!(
-        evaluator.settle(&mut channel),
+        evaluator.finish_gates(&mut channel),
         Err(MpcError::Misuse(_))
     ));
 }

@@ -8,7 +8,7 @@ use super::letters::rows;
 use super::lookup::{Table, Trees};
 use super::packing::Words;
 use super::seeds::SeedRequest;
-use super::tests::{TaskRun, play, sums, xors};
+use super::tests::{TaskRun, run_both_sides, sums, xors};
 use super::unit;
 use crate::circuit::numbers::bits_for;
 use crate::kernel::Kernel;
@@ -87,7 +87,7 @@ fn align_pairs(
     width: usize,
     entry: impl Fn(usize, usize) -> u64 + Sync,
 ) -> (TaskRun<[Words; 2]>, Vec<std::ops::Range<usize>>) {
-    let ran = play(async |gates: Gates| {
+    let ran = run_both_sides(async |gates: Gates| {
         let kernel = Kernel::best();
         let (own, matrices) = matrices(pairs, gates.party);
         let theirs = match gates.party {
@@ -176,7 +176,7 @@ fn global(
 }
 
 #[test]
-fn unit_costs() {
+fn unit_costs_give_the_plain_distance() {
     let (ran, ranges) = align(&Kind::Unit, 1, |x, y| u64::from(x == y));
     let [first, second] = ran.results;
     let ([m0, p0], [m1, p1]) = (first, second);
@@ -194,7 +194,7 @@ fn unit_costs() {
 }
 
 #[test]
-fn any_global_costs() {
+fn any_global_costs_give_the_plain_cost() {
     for (insert, delete) in [(1, 1), (3, 4), (100, 155), (256, 255), (40_000, 25_535)] {
         let sum = insert + delete;
         let width = bits_for(sum);
@@ -213,7 +213,7 @@ fn any_global_costs() {
 }
 
 #[test]
-fn local_scores() {
+fn local_alignments_give_the_plain_score() {
     let gap = 3u32;
     let score = |x: usize, y: usize| match x.abs_diff(y) {
         0 => 4i64,
@@ -276,7 +276,7 @@ fn squares(x: usize, y: usize) -> u64 {
 }
 
 #[test]
-fn couplings() {
+fn couplings_have_the_least_total() {
     let largest = squares(0, LETTERS - 1);
     for (total, join) in TOTALS {
         let width = match total {
@@ -299,7 +299,7 @@ fn couplings() {
 }
 
 #[test]
-fn couplings_of_padded_strings() {
+fn padding_does_not_change_the_least_total() {
     let padding = LETTERS - 1;
     let largest = squares(0, padding - 1);
     // Some pairs as long as all may be, some shorter; all end in padding.

@@ -37,7 +37,7 @@ pub struct Products {
 }
 
 impl SharesSession {
-    /// Converts numbers of `bits` bits from shares by exclusive or to shares modulo 2⁶⁴.
+    /// Converts numbers of `bits` bits from XOR shares to shares modulo 2⁶⁴.
     pub fn numbers_from_halves(
         &mut self,
         halves: &[u64],
@@ -104,7 +104,7 @@ impl SharesSession {
         Ok(products)
     }
 
-    /// A bit for each number, shared by exclusive or: 1 if it is not negative. Numbers are from −2^`bits` to 2^`bits` − 1.
+    /// An XOR-shared bit for each number: 1 if it is not negative. Numbers are from −2^`bits` to 2^`bits` − 1.
     pub fn not_negative(
         &mut self,
         numbers: &[u64],
@@ -114,7 +114,7 @@ impl SharesSession {
         if bits >= BITS {
             return Err(MpcError::Misuse("numbers have more than 63 bits"));
         }
-        // About half of the tables of facts are this side's.
+        // About half of the carry tables are this side's.
         let each = (5 * bits / 2 + 14).div_ceil(8);
         self.on_lists(numbers.len(), each, channel, async |gates, range| {
             let own = words(numbers[range].iter().map(|number| number & mask(bits + 1)));
@@ -124,7 +124,7 @@ impl SharesSession {
         })
     }
 
-    /// Each number if its bit is 1, else 0. Bits are shared by exclusive or.
+    /// Each number if its bit is 1, else 0. Bits are XOR-shared.
     pub fn select(
         &mut self,
         chosen: &[u64],
@@ -141,7 +141,7 @@ impl SharesSession {
         })
     }
 
-    /// Each word of `bits` bits if its bit in `chosen` is 1, else 0. Everything is shared by exclusive or.
+    /// Each word of `bits` bits if its bit in `chosen` is 1, else 0. Everything is XOR-shared.
     pub fn and(
         &mut self,
         chosen: &[u64],
@@ -159,7 +159,7 @@ impl SharesSession {
         })
     }
 
-    /// Quotients, rounded down, of dividends by divisors below 2^`divisor_bits`: `bits` bits each, shared by exclusive or. No quotient
+    /// Quotients, rounded down, of dividends by divisors below 2^`divisor_bits`: `bits` bits each, XOR-shared. No quotient
     /// has more. With a divisor of zero the dividend is zero, too, and all bits of the quotient are 1.
     pub fn quotients(
         &mut self,
@@ -173,7 +173,7 @@ impl SharesSession {
         if divisor_bits + bits > BITS || divisor_bits == 0 {
             return Err(MpcError::Misuse("quotients have more than 63 bits"));
         }
-        // About half of the tables of facts are this side's.
+        // About half of the carry tables are this side's.
         let each = (5 * (divisor_bits + bits) / 2 + 14).div_ceil(8);
         self.on_lists(dividends.len(), each, channel, async |gates, range| {
             let (dividends, divisors) = (&dividends[range.clone()], &divisors[range]);
@@ -183,7 +183,7 @@ impl SharesSession {
         })
     }
 
-    /// Numbers of `bits` bits that are shared modulo 2^`bits` or a multiple, as shares by exclusive or.
+    /// Numbers of `bits` bits that are shared modulo 2^`bits` or a multiple, as XOR shares.
     pub fn halves_from_numbers(
         &mut self,
         numbers: &[u64],

@@ -58,7 +58,7 @@ fn halves_become_numbers() {
 }
 
 #[test]
-fn products_of_bits_and_numbers() {
+fn products_of_bits_and_numbers_equal_plain_ones() {
     // As many as need several messages, and different numbers in the two directions.
     let (of_host, of_join) = (20_000, 300);
     let host_bits: Vec<u64> = random(1, of_host).iter().map(|word| word & 1).collect();
@@ -94,7 +94,7 @@ fn low_word(number: i128) -> u64 {
 }
 
 #[test]
-fn comparisons_and_selections() {
+fn comparisons_and_selections_equal_plain_ones() {
     let mut rng = ChaCha20Rng::seed_from_u64(5);
     for bits in [1, 8, 33, 62, 63] {
         let bound = 1i128 << bits;

@@ -2,13 +2,13 @@
 //!
 //! A number d = d₀ + d₁ modulo 2^(w+1) that lies in −2^w … 2^w − 1 is negative if its highest bit is set: the sum of the two
 //! highest bits and of the carry of the w lower ones. The carry of two numbers, each known to one side, comes from blocks
-//! of about three bits. For a block, one side prepares two facts about its sum with the other's bits (whether it overflows;
-//! whether it is all ones, and so passes a carry on) for each value that these can have, and the other fetches its facts by a
-//! 1-out-of-2^m transfer, masked by the first side's share. Blocks then merge in a tree: the upper half's fact g ⊕ p·g' of
-//! two neighbours, and p·p'.
+//! of about three bits, as in a carry-lookahead adder. A block generates a carry (g) if its sum overflows, and propagates
+//! one (p) if its sum is all ones. One side prepares both signals for each value that the other's bits can have, and the
+//! other fetches its entry by a 1-out-of-2^m transfer, masked by the first side's share. Blocks then merge in a tree:
+//! neighbours (g, p) and (g', p') become (g ⊕ p·g', p·p').
 //!
-//! Who prepares alternates from block to block, so that traffic is balanced. Facts are shared by exclusive or from the start,
-//! so neither side learns one.
+//! The side that prepares alternates from block to block, so that traffic is balanced. Signals are XOR-shared from the
+//! start, so neither side learns one.
 
 use super::gates::Gates;
 use super::packing::{Reader, Words, Writer, list_bytes, mask, unpacked, words};
@@ -17,15 +17,15 @@ use super::rounds::all;
 use crate::error::MpcError;
 use zeroize::Zeroizing;
 
-/// A block of bits.
+/// A block of bits: a leaf of the carry tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Leaf {
     low: usize,
     bits: usize,
-    /// The party that prepares the facts.
+    /// The party that prepares the signals.
     sender: usize,
-    /// Whether the block has to know if it passes a carry on: all but the lowest.
-    passes: bool,
+    /// Whether the block needs a propagate signal: all but the lowest.
+    propagates: bool,
 }
 
 /// The blocks of `width` bits: three each, or two or four at the end.
@@ -42,7 +42,7 @@ fn leaves(width: usize, first_sender: usize) -> Vec<Leaf> {
             low,
             bits,
             sender: (first_sender + leaves.len()) % 2,
-            passes: low > 0,
+            propagates: low > 0,
         });
         low += bits;
     }
@@ -50,18 +50,18 @@ fn leaves(width: usize, first_sender: usize) -> Vec<Leaf> {
 }
 
 impl Leaf {
-    /// Bits of a fact.
-    fn fact_bits(&self) -> usize {
-        1 + usize::from(self.passes)
+    /// Generate, and propagate if it is needed.
+    fn signal_bits(&self) -> usize {
+        1 + usize::from(self.propagates)
     }
 
-    /// Bits that the sender sends: all facts but one.
+    /// Bits that the sender sends: all entries but one.
     fn table_bits(&self) -> usize {
-        ((1 << self.bits) - 1) * self.fact_bits()
+        ((1 << self.bits) - 1) * self.signal_bits()
     }
 }
 
-/// What a gadget costs for each number, both directions together.
+/// The cost of a gadget per number, both directions together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GadgetCost {
     /// Transfers.
@@ -75,7 +75,7 @@ pub struct GadgetCost {
 /// The cost of [`Gates::clamp`] with this width.
 pub(crate) fn clamp_cost(width: usize) -> GadgetCost {
     let leaves = leaves(width, 0);
-    let facts: usize = leaves
+    let leaf_bits: usize = leaves
         .iter()
         .map(|leaf| leaf.bits + leaf.table_bits())
         .sum();
@@ -84,7 +84,7 @@ pub(crate) fn clamp_cost(width: usize) -> GadgetCost {
     let levels = leaves.len().next_power_of_two().trailing_zeros() as usize;
     GadgetCost {
         cots: width + 2 * merges + 2,
-        bits: facts + 6 * merges - 2 * levels + 2 * (width + 2),
+        bits: leaf_bits + 6 * merges - 2 * levels + 2 * (width + 2),
         exchanges: 3 + levels,
     }
 }
@@ -122,7 +122,7 @@ impl Gates {
         self.select(&positive, numbers, width + 1).await
     }
 
-    /// Whether numbers modulo 2^(width + 1) are not negative, shared by exclusive or.
+    /// Whether numbers modulo 2^(width + 1) are not negative, XOR-shared.
     pub(crate) async fn not_negative(
         &self,
         numbers: &[u64],
@@ -145,9 +145,9 @@ impl Gates {
         first_sender: usize,
     ) -> Result<Words, MpcError> {
         let leaves = leaves(width, first_sender);
-        let mut facts = self.facts(numbers, &leaves).await?;
-        while facts.len() > 1 {
-            let mut pairs = facts.into_iter();
+        let mut signals = self.carry_signals(numbers, &leaves).await?;
+        while signals.len() > 1 {
+            let mut pairs = signals.into_iter();
             let mut merges = Vec::new();
             let mut lowest = true;
             let mut unpaired = None;
@@ -159,27 +159,31 @@ impl Gates {
                 lowest = false;
             }
             let merged = all(merges).await;
-            facts = merged.into_iter().collect::<Result<Vec<_>, _>>()?;
-            facts.extend(unpaired);
+            signals = merged.into_iter().collect::<Result<Vec<_>, _>>()?;
+            signals.extend(unpaired);
         }
-        facts
+        signals
             .pop()
             .ok_or(MpcError::Misuse("a number to compare has no bits"))
     }
 
-    /// The facts of two neighbouring blocks as those of one.
+    /// The signals of two neighbouring blocks as those of one.
     async fn merge(&self, high: Words, low: Words, lowest: bool) -> Result<Words, MpcError> {
-        let passes = words(high.iter().map(|fact| fact >> 1));
+        let propagates = words(high.iter().map(|signals| signals >> 1));
         let bits = if lowest { 1 } else { 2 };
-        let mut merged = self.and(&passes, &low, bits).await?;
+        let mut merged = self.and(&propagates, &low, bits).await?;
         for (merged, high) in merged.iter_mut().zip(high.iter()) {
             *merged ^= high & 1;
         }
         Ok(merged)
     }
 
-    /// The facts of all blocks: bit 0 is the carry, bit 1 whether a carry is passed on.
-    async fn facts(&self, numbers: &[u64], leaves: &[Leaf]) -> Result<Vec<Words>, MpcError> {
+    /// The signals of all blocks: bit 0 is generate, bit 1 propagate.
+    async fn carry_signals(
+        &self,
+        numbers: &[u64],
+        leaves: &[Leaf],
+    ) -> Result<Vec<Words>, MpcError> {
         let count = numbers.len();
         let value = |leaf: &Leaf, at: usize| numbers[at] >> leaf.low & mask(leaf.bits);
         // Both sides compute the pads of a block at the same point, as pads are counted.
@@ -220,10 +224,10 @@ impl Gates {
             .await;
         let mut answer = Reader::new(&answer);
         let mut message = Writer::with_capacity(table_bytes);
-        let mut facts: Vec<Words> = Vec::with_capacity(leaves.len());
+        let mut signals: Vec<Words> = Vec::with_capacity(leaves.len());
         for (leaf, pads) in leaves.iter().zip(&pads) {
             let Pads::Sent(pads) = pads else {
-                facts.push(Zeroizing::default());
+                signals.push(Zeroizing::default());
                 continue;
             };
             let swaps = answer.numbers(count, leaf.bits)?;
@@ -239,20 +243,22 @@ impl Gates {
                 tables.push(table);
             }
             message.numbers(tables.iter().copied(), leaf.table_bits());
-            facts.push(shares);
+            signals.push(shares);
         }
         let answer = self
             .rounds
             .exchange(message.finish(), their_table_bytes)
             .await;
         let mut answer = Reader::new(&answer);
-        for ((leaf, pads), facts) in leaves.iter().zip(&pads).zip(&mut facts) {
+        for ((leaf, pads), signals) in leaves.iter().zip(&pads).zip(&mut signals) {
             if let Pads::Received(random, pads) = pads {
                 let tables = answer.numbers(count, leaf.table_bits())?;
-                *facts = words((0..count).map(|at| leaf.fact(tables[at], random[at], pads[at])));
+                *signals = words(
+                    (0..count).map(|at| leaf.receiver_share(tables[at], random[at], pads[at])),
+                );
             }
         }
-        Ok(facts)
+        Ok(signals)
     }
 }
 
@@ -263,24 +269,24 @@ enum Pads {
 }
 
 impl Leaf {
-    /// The sender's share, and the facts that it sends: for each random choice r of the receiver, whose value is then r ⊕
-    /// `swap`, the fact under the pad of r and the sender's share, which is such that the message for r = 0 is zero and need
-    /// not be sent. Addresses depend on `swap`, which both sides know, and not on the value.
+    /// The sender's share, and the table that it sends: for each random choice r of the receiver, whose value is then r ⊕
+    /// `swap`, the signals masked by the pad of r and the sender's share. The share is chosen such that the entry for r = 0
+    /// is zero and need not be sent. Addresses depend on `swap`, which both sides know, and not on the value.
     #[inline]
     fn table(&self, value: u64, swap: usize, pads: &[u64]) -> (u64, u64) {
-        let bits = self.fact_bits();
-        let facts = mask(bits);
-        let fact = |other: usize| {
+        let bits = self.signal_bits();
+        let signal_mask = mask(bits);
+        let signals = |other: usize| {
             let sum = value + other as u64;
-            let carry = sum >> self.bits;
+            let generate = sum >> self.bits;
             // All ones: adding one gives the power of two.
-            let full = (sum + 1) >> self.bits & !carry & 1;
-            (carry | full << 1) & facts
+            let propagate = (sum + 1) >> self.bits & !generate & 1;
+            (generate | propagate << 1) & signal_mask
         };
-        let share = fact(swap) ^ pads[0] & facts;
+        let share = signals(swap) ^ pads[0] & signal_mask;
         let mut table = 0;
         for random in (1..pads.len()).rev() {
-            let entry = fact(random ^ swap) ^ share ^ pads[random] & facts;
+            let entry = signals(random ^ swap) ^ share ^ pads[random] & signal_mask;
             table = table << bits | entry;
         }
         (share, table)
@@ -288,9 +294,9 @@ impl Leaf {
 
     /// The receiver's share. No address depends on its choice.
     #[inline]
-    fn fact(&self, table: u64, random: u64, pad: u64) -> u64 {
-        let bits = self.fact_bits() as u64;
-        // The message for 0 is zero: a shift by all bits, in two halves.
+    fn receiver_share(&self, table: u64, random: u64, pad: u64) -> u64 {
+        let bits = self.signal_bits() as u64;
+        // The entry for 0 is zero: a shift by all bits, in two steps.
         let shifted = (table << bits) >> (random * bits);
         (shifted ^ pad) & mask(bits as usize)
     }

@@ -1,4 +1,4 @@
-//! Between bits that are shared by exclusive or and numbers that are shared by addition.
+//! Conversions between XOR-shared bits and additively shared numbers.
 
 use super::gates::{Factor, Gates};
 use super::packing::{Words, mask, words};
@@ -42,7 +42,7 @@ impl Gates {
         Ok(numbers)
     }
 
-    /// Who receives alternates from bit to bit, so that traffic is balanced.
+    /// Whether this side receives. The sides alternate from bit to bit, so that traffic is balanced.
     fn receives(&self, bit: usize) -> bool {
         bit % 2 != self.party
     }
@@ -89,7 +89,7 @@ impl Gates {
         width: usize,
     ) -> Result<Words, MpcError> {
         let bit = |number: u64, at: usize| number >> at & 1;
-        // One word for each place: bit 0 says whether a carry leaves it, bit 1 whether a carry passes it.
+        // One word for each place: bit 0 is generate, bit 1 propagate.
         let mut places = Zeroizing::new(Vec::with_capacity(own.len() * width));
         places.extend(
             own.iter()
@@ -108,11 +108,11 @@ impl Gates {
             let upper = |number: usize| (distance..width).map(move |at| number * width + at);
             let pairs = || (0..own.len()).flat_map(upper);
             let count = own.len() * (width - distance);
-            let mut passes = Zeroizing::new(Vec::with_capacity(count));
-            passes.extend(pairs().map(|at| places[at] >> 1));
+            let mut propagates = Zeroizing::new(Vec::with_capacity(count));
+            propagates.extend(pairs().map(|at| places[at] >> 1));
             let mut lower = Zeroizing::new(Vec::with_capacity(count));
             lower.extend(pairs().map(|at| places[at - distance]));
-            let merged = self.and(&passes, &lower, 2).await?;
+            let merged = self.and(&propagates, &lower, 2).await?;
             for (at, merged) in pairs().zip(merged.iter()) {
                 places[at] = (places[at] & 1) ^ merged;
             }

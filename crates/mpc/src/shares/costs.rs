@@ -36,7 +36,7 @@ pub struct Matrices {
     pub cell: Cell,
     /// Bits of the sum with terms, as in [`super::Finish`].
     pub term_bits: usize,
-    /// What comes out.
+    /// The outputs.
     pub outputs: Outputs,
 }
 
@@ -54,11 +54,11 @@ pub struct Letters {
 /// The letters that are lines if lines share trees.
 #[derive(Clone, Copy, Debug)]
 pub struct Lines {
-    /// Whose they are.
+    /// The side that has these letters.
     pub party: Party,
     /// How many there are in a stage.
     pub count: u64,
-    /// Whose levels say how many lines share trees.
+    /// Its number of bits is the number of lines that share a tree.
     pub group_bits: GroupBits,
 }
 
@@ -66,7 +66,7 @@ pub struct Lines {
 /// each leaf's stream.
 const REDERIVED: u64 = 12;
 
-/// What [`super::SharesSession::align`] exchanges.
+/// The traffic of [`super::SharesSession::align`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AlignmentCost {
     /// Messages of all groups, one after the other within a group.
@@ -82,7 +82,7 @@ pub struct AlignmentCost {
 }
 
 impl Matrices {
-    /// What they cost.
+    /// Their cost.
     pub fn cost(&self) -> AlignmentCost {
         let (count, cell) = (self.count, self.cell.cost());
         let (shorter, longer) = (
@@ -131,7 +131,7 @@ impl Matrices {
         }
     }
 
-    /// What [`super::SharesSession::diagonal_runs`] costs in them.
+    /// The cost of [`super::SharesSession::diagonal_runs`] in them.
     pub fn cost_of_runs(&self, least: usize) -> AlignmentCost {
         let cells = self.count.saturating_mul(self.rows as u64);
         let lookup = self.lookup(cells.saturating_mul(self.columns as u64));
@@ -242,7 +242,7 @@ impl Matrices {
     }
 }
 
-/// What look-ups of costs exchange in addition to the messages of steps.
+/// The traffic of look-ups beyond the messages of steps.
 struct Lookup {
     messages: u64,
     /// Both directions together.

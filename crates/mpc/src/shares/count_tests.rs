@@ -12,7 +12,7 @@ use super::outputs::{number_bits, numbers, output};
 use super::runs::Runs;
 use super::seeds::SeedRequest;
 use super::sets::largest_chosen_cost;
-use super::tests::{TaskRun, play};
+use super::tests::{TaskRun, run_both_sides};
 use super::{Cell, Comparison, Finish, InnerProduct, Outputs};
 use crate::circuit::numbers::bits_for;
 use crate::error::MpcError;
@@ -64,7 +64,7 @@ fn check<T>(row: &Row, ran: &TaskRun<T>) {
 }
 
 #[test]
-fn everything_costs_what_the_simulation_counts() {
+fn costs_match_the_simulation() {
     let rows = table();
     for row in &rows {
         match row.case.split_once(' ') {
@@ -93,7 +93,7 @@ fn gadget(row: &Row) {
         "trees" => return check(row, &trees(a, count)),
         "lines" => return check(row, &lines(a, b)),
         "runs" => return check(row, &runs(a, b, count)),
-        name => play(async |gates: Gates| match name {
+        name => run_both_sides(async |gates: Gates| match name {
             "and" => {
                 gates.rounds.reserve(Gates::cross_demand(count)).await;
                 gates.and(&zeros, &zeros, a).await
@@ -176,7 +176,7 @@ fn equal(x: usize, y: usize) -> u64 {
 
 fn trees(alphabet: usize, count: usize) -> TaskRun<()> {
     let levels = Table::new(alphabet, alphabet, 1, equal).levels;
-    play(async |gates: Gates| {
+    run_both_sides(async |gates: Gates| {
         let own = vec![0; count];
         let request = SeedRequest {
             levels,
@@ -202,7 +202,7 @@ fn lines(alphabet: usize, length: usize) -> TaskRun<()> {
         term: 0,
         at_least: 0,
     };
-    play(async |gates: Gates| {
+    run_both_sides(async |gates: Gates| {
         let own_lines = gates.party == 0;
         let letters = vec![0; if own_lines { LINES } else { length }];
         let blocks = LineBlocks::new(LINES, &[LINES]);
@@ -297,7 +297,7 @@ fn align(kind: &str, mode: &str, row: &Row) -> TaskRun<()> {
         },
     };
     let comparisons = comparisons(row.count);
-    play(async |gates: Gates| {
+    run_both_sides(async |gates: Gates| {
         with_group(
             gates,
             alphabet,
@@ -324,7 +324,7 @@ fn runs(alphabet: usize, least: usize, count: usize) -> TaskRun<()> {
         bits: 7,
         at_once: 1 << 20,
     };
-    play(async |gates: Gates| {
+    run_both_sides(async |gates: Gates| {
         with_group(gates, alphabet, 1, &comparisons, async |gates, group| {
             runs.points(&gates, &group, &|_| ()).await.map(|_| ())
         })

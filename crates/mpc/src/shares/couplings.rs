@@ -22,7 +22,7 @@ use super::rounds::both;
 use crate::error::MpcError;
 use zeroize::Zeroizing;
 
-/// What is minimised over all couplings.
+/// The quantity that is minimised over all couplings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Total {
     /// The sum of the distances of its cells.

@@ -29,7 +29,7 @@ pub(crate) struct Gates {
     pub(crate) party: usize,
 }
 
-/// What one side puts into products in one direction.
+/// One side's factors of products in one direction.
 pub(crate) enum Factor<'a> {
     /// Bits (0 or 1) of the receiver.
     Bits(&'a [u64]),
@@ -117,7 +117,7 @@ impl Gates {
         Ok(sums)
     }
 
-    /// The number where the bit is 1, else 0. Bits are shared by exclusive or, numbers modulo 2^`bits`.
+    /// The number where the bit is 1, else 0. Bits are XOR-shared; numbers are shared modulo 2^`bits`.
     pub(crate) async fn select(
         &self,
         chosen: &[u64],
@@ -135,7 +135,7 @@ impl Gates {
         Ok(selected)
     }
 
-    /// Each bit times `bits` bits, all shared by exclusive or.
+    /// Each bit times `bits` bits, all XOR-shared.
     pub(crate) async fn and(
         &self,
         own_bits: &[u64],

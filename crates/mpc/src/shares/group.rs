@@ -3,7 +3,7 @@
 //! A matrix has *lines*, whose letters have trees ([`super::lookup`]), and *positions* along them. Lines are the rows
 //! of every other matrix, so that both sides send the same amount, unless lines share trees ([`super::line_lookup`]).
 //! Cell (line i, position j) belongs to step i + j. Costs are looked up one step ahead, in the messages of the current
-//! step, so that nobody waits for them.
+//! step, so that they cost no extra round.
 
 use super::bits::BitList;
 use super::gates::Gates;
@@ -21,7 +21,6 @@ use crate::wavefront::offsets;
 use std::ops::Range;
 use zeroize::Zeroizing;
 
-/// One matrix.
 #[derive(Clone, Debug)]
 pub(crate) struct Matrix {
     /// Whether its lines are the rows, the host's letters.
@@ -79,7 +78,7 @@ impl Matrix {
     }
 }
 
-/// What a session knows about letters.
+/// A session's letters and cost tables.
 pub(crate) struct Letters<'a> {
     pub(crate) kernel: Kernel,
     /// Own letters, of all scanpaths one after the other.
@@ -92,7 +91,7 @@ pub(crate) struct Letters<'a> {
 /// Where the costs of a group come from.
 #[derive(Clone, Copy)]
 pub(crate) enum Source<'a> {
-    /// They are looked up on the way.
+    /// They are looked up step by step.
     Trees {
         /// Trees of own letters, each without its letter's leaf.
         own: &'a Trees,
@@ -101,7 +100,7 @@ pub(crate) enum Source<'a> {
         /// Whole trees of the other side's letters.
         theirs: &'a Trees,
     },
-    /// Looked up before, for each matrix.
+    /// They were looked up before the first step, for each matrix.
     Known(&'a [LineCosts]),
 }
 
@@ -172,12 +171,10 @@ impl<'a> Group<'a> {
         lines.map(|lines| lines.len()).sum()
     }
 
-    /// All lines.
     pub(crate) fn lines(&self) -> usize {
         self.line_offsets.last().copied().unwrap_or(0)
     }
 
-    /// All positions.
     pub(crate) fn positions(&self) -> usize {
         self.position_offsets.last().copied().unwrap_or(0)
     }

@@ -1,7 +1,9 @@
 //! The letters of both sides, and how the costs of their pairs will be looked up.
 
 use super::group::{Letters, Source};
-use super::line_lookup::{LineBlocks, LineCosts, LineEntries, LineSeeds, LineTrees, WORTHWHILE};
+use super::line_lookup::{
+    LineBlocks, LineCosts, LineEntries, LineSeeds, LineTrees, MIN_CELLS_PER_LINE,
+};
 use super::lookup::{MAX_LETTERS, Table, Trees};
 use super::packing::Words;
 use super::rounds::{Task, run};
@@ -25,7 +27,7 @@ pub struct LetterLists<'a> {
     pub their_lengths: &'a [usize],
     /// Cells of all matrices that will have these letters.
     pub cells: u64,
-    /// Whose letters are the lines if lines share trees.
+    /// The side whose letters are the lines if lines share trees.
     pub lines: Party,
 }
 
@@ -50,7 +52,7 @@ pub(super) enum Lookup {
 }
 
 impl SharedLetters {
-    /// What look-ups read.
+    /// The data that look-ups read.
     pub(super) fn shared(&self, kernel: Kernel) -> Letters<'_> {
         Letters {
             kernel,
@@ -90,7 +92,9 @@ const MAX_LINE_TREE_CELLS: u64 = 1 << 28;
 
 /// Whether lines share trees, in a stage with this many cells, lines and cells of the largest matrix.
 pub(crate) fn uses_line_trees(entry_bits: usize, cells: u64, lines: u64, largest: u64) -> bool {
-    entry_bits == 1 && cells >= lines.saturating_mul(WORTHWHILE) && largest <= MAX_LINE_TREE_CELLS
+    entry_bits == 1
+        && cells >= lines.saturating_mul(MIN_CELLS_PER_LINE)
+        && largest <= MAX_LINE_TREE_CELLS
 }
 
 /// Trees that are made together.

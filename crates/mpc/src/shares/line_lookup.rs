@@ -36,7 +36,7 @@ use zeroize::Zeroizing;
 
 /// Cells per line from which these trees are cheaper than those of [`super::lookup`]: the extra cost, 28·(N − 1) bytes,
 /// divided by the saving, 7/8·(N − 1) bits.
-pub(crate) const WORTHWHILE: u64 = 256;
+pub(crate) const MIN_CELLS_PER_LINE: u64 = 256;
 
 /// Bits of a message, about.
 pub(crate) const MESSAGE_BITS: usize = 1 << 20;
@@ -127,7 +127,7 @@ pub(crate) struct LineTrees {
     pub(crate) seeds: LineSeeds,
 }
 
-/// What this side has of the trees.
+/// This side's seeds of the trees.
 pub(crate) enum LineSeeds {
     /// The lines are its own.
     Own {
@@ -147,7 +147,7 @@ struct Segment {
     count: usize,
 }
 
-/// What one message is about: blocks of the lines of a scanpath, and positions of matrices that have these lines.
+/// The content of one message: blocks of the lines of a scanpath, and positions of matrices that have these lines.
 #[derive(Clone, Debug)]
 pub(crate) struct Piece {
     blocks: Range<usize>,
@@ -260,7 +260,7 @@ impl LineCosts {
     }
 }
 
-/// What look-ups read.
+/// The data that look-ups read.
 pub(crate) struct LineLookup<'a> {
     pub(crate) kernel: Kernel,
     pub(crate) trees: &'a LineTrees,

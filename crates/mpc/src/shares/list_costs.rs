@@ -53,8 +53,8 @@ pub fn not_negative(count: u64, bits: usize) -> AlignmentCost {
     of_lists(count, sign_bytes(bits), sign_cost(bits))
 }
 
-/// [`super::SharesSession::diagonal_runs`] in matrices of this shape, without looking bits up. `streams` are those that are looked up on
-/// the way.
+/// [`super::SharesSession::diagonal_runs`] in matrices of this shape, without looking bits up. `streams` counts those that are looked up in the
+/// same messages.
 pub fn diagonal_runs(
     count: u64,
     [rows, columns]: [usize; 2],
@@ -153,7 +153,7 @@ fn bits_cost(width: usize) -> GadgetCost {
     cost
 }
 
-/// Bytes of a comparison in one message: about half of the tables of facts are one side's.
+/// Bytes of a comparison in one message: about half of the carry tables are one side's.
 fn sign_bytes(width: usize) -> usize {
     (5 * width / 2 + 14).div_ceil(8)
 }

@@ -120,7 +120,7 @@ fn the_largest_chosen_number_wins() {
 }
 
 #[test]
-fn inner_products_of_all_sizes() {
+fn inner_products_of_all_sizes_equal_plain_ones() {
     let count = 200;
     for (each, bits) in [(1, [1, 1]), (26, [5, 11]), (49, [30, 7]), (2, [3, 3])] {
         let factors = [0, 1].map(|party| -> Vec<u64> {

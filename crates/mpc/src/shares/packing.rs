@@ -131,7 +131,6 @@ fn word_of(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// Bytes of a list.
 pub(crate) fn list_bytes(count: usize, bits: usize) -> usize {
     (count * bits).div_ceil(8)
 }

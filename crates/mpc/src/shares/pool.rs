@@ -100,7 +100,7 @@ pub(crate) struct Pool {
     under_way: usize,
     /// About how many transfers in each direction tasks will still reserve.
     expected: usize,
-    /// What tasks have reserved and not used yet.
+    /// Transfers that tasks have reserved and not used yet.
     reserved: Demand,
     sent: BatchQueue<Block>,
     received: BatchQueue<Block>,
@@ -195,10 +195,10 @@ impl Pool {
     /// Batches to start now for these transfers and those that will be needed soon.
     pub(crate) fn missing(&self, demand: Demand) -> usize {
         let available = self.available();
-        let coming = available.sent.min(available.received) + self.under_way * self.batch;
-        let soon = self.expected.saturating_sub(demand.larger());
-        let wanted = demand.larger() + soon.min(MAX_BATCHES_IN_FLIGHT * self.batch);
-        let missing = wanted.saturating_sub(coming).div_ceil(self.batch);
+        let upcoming = available.sent.min(available.received) + self.under_way * self.batch;
+        let needed_soon = self.expected.saturating_sub(demand.larger());
+        let wanted = demand.larger() + needed_soon.min(MAX_BATCHES_IN_FLIGHT * self.batch);
+        let missing = wanted.saturating_sub(upcoming).div_ceil(self.batch);
         missing.min(MAX_BATCHES_IN_FLIGHT - self.under_way)
     }
 
@@ -371,7 +371,7 @@ impl<T: Copy + Default + Zeroize> BatchQueue<T> {
             .map_or(&mut [], |batch| &mut batch[..])
     }
 
-    /// Shows the next `count`, with which `used` are used up. They are copied only if they are not all of one batch.
+    /// Calls a function with the next `count` and consumes `used`. They are copied only if they span several batches.
     fn read<R>(
         &mut self,
         count: usize,
@@ -390,7 +390,7 @@ impl<T: Copy + Default + Zeroize> BatchQueue<T> {
         }
     }
 
-    /// The next `count`, with which `used` are used up.
+    /// The next `count`; consumes `used`.
     fn take(&mut self, count: usize, used: usize) -> Result<Zeroizing<Vec<T>>, MpcError> {
         let mut list = Zeroizing::new(Vec::with_capacity(used));
         self.left = self.left.checked_sub(used).ok_or(NOT_RESERVED)?;
@@ -404,7 +404,7 @@ impl<T: Copy + Default + Zeroize> BatchQueue<T> {
         Ok(list)
     }
 
-    /// Says that the first batch is used up to this place.
+    /// Marks the first batch as used up to this place.
     fn advance(&mut self, end: usize) {
         self.used = end;
         if self.batches.front().is_some_and(|batch| batch.len() == end) {

@@ -22,7 +22,7 @@ pub(crate) fn max_active(bytes: usize) -> usize {
     (MAX_UNREAD / bytes.max(1)).clamp(1, GROUPS)
 }
 
-/// An upper bound of the bytes of a matrix in any message of its group, with look-ups of this many streams on the way.
+/// An upper bound of the bytes of a matrix in any message of its group, including look-ups of this many streams.
 pub(crate) fn message_bytes(matrix: &Matrix, cell: Cell, streams: usize) -> usize {
     let (lines, positions) = (matrix.lines.len(), matrix.positions.len());
     let cells = lines.min(positions);

@@ -75,7 +75,7 @@ impl Cell {
         }
     }
 
-    /// What a matrix cell costs, without the look-up.
+    /// The cost of a matrix cell, without the look-up.
     pub fn cost(&self) -> GadgetCost {
         let (clamps, after_each_other) = match self {
             Self::Unit => {
@@ -93,7 +93,7 @@ impl Cell {
         let numbers: usize = (0..self.number_bits())
             .map(|bit| 1 + self.width() - bit)
             .sum();
-        // What replaces a sum where a letter meets padding.
+        // The product that replaces a sum where a letter meets padding.
         let selected = usize::from(matches!(self, Self::Warping { padded: true, .. }));
         GadgetCost {
             cots: clamps * clamp.cots + self.number_bits() + 2 * selected,

@@ -1,11 +1,11 @@
 //! Many tasks over one channel, each of them a sequence of exchanges.
 //!
-//! A task is an `async` function that computes on its shares and, where the two sides have to talk, awaits
-//! [`Rounds::exchange`]. [`run`] gives tasks turns: it hands one the answer that it waits for, lets it compute until its next
-//! exchange, and sends that message while other tasks compute. So the time that messages travel is not lost as long as several
-//! tasks are active.
+//! A task is an `async` function that computes on its shares and, where the two sides communicate, awaits
+//! [`Rounds::exchange`]. [`run`] schedules the tasks cooperatively: it resumes a task with the answer that it waits
+//! for, until its next exchange, and sends that message while other tasks compute. This hides latency as long as
+//! several tasks are active.
 //!
-//! Both sides run the same tasks and the sizes of all messages are public, so both take the same turns in the same order, and
+//! Both sides run the same tasks and the sizes of all messages are public, so both resume them in the same order, and
 //! messages need no headers. A task must not wait for anything but its own exchanges and transfers.
 
 use super::pool::{Demand, Pool};
@@ -19,7 +19,7 @@ use std::task::{Context, Poll, Waker};
 use veilpath_channel::Channel;
 use zeroize::Zeroizing;
 
-/// What a task has to send and waits for.
+/// The exchanges of a task: outgoing messages, and answers that it waits for.
 #[derive(Default)]
 pub(crate) struct Rounds {
     posts: RefCell<VecDeque<Exchange>>,
@@ -150,7 +150,7 @@ pub(crate) fn run<'a, T>(
     Ok(runner.results.into_iter().flatten().collect())
 }
 
-/// What the other side sent or will send, in order.
+/// Expected messages of the other side, in order.
 enum Expected<'a, T> {
     Messages(usize, Task<'a, T>),
     Batch,

@@ -25,7 +25,7 @@ use std::rc::Rc;
 use veilpath_channel::Channel;
 use zeroize::Zeroizing;
 
-/// Bits of a cell in one message, with look-ups of this many streams on the way.
+/// Bits of a cell in one message, including look-ups of this many streams.
 fn message_bits(streams: usize, bits: usize) -> usize {
     streams.max(bits + 2)
 }
@@ -120,7 +120,7 @@ fn groups(matrices: &[Matrix], at_once: usize) -> Vec<Range<usize>> {
     groups
 }
 
-/// What is counted, and how.
+/// The parameters of a count of runs.
 #[derive(Clone, Copy)]
 pub(super) struct Runs {
     /// L.
@@ -302,7 +302,7 @@ impl Runs {
         }
     }
 
-    /// Adds bits that are shared by exclusive or to the counts of their matrices, modulo 2^(bits + 1).
+    /// Adds XOR-shared bits to the counts of their matrices, modulo 2^(bits + 1).
     async fn count(
         &self,
         gates: &Gates,

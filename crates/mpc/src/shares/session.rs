@@ -38,13 +38,13 @@ pub struct Comparison {
     pub rows: Range<usize>,
     /// Where the joining side's letters are in its list.
     pub columns: Range<usize>,
-    /// What this side adds to the result, or to the negated one (see [`Finish`]).
+    /// This side's term, which is added to the result or to the negated one (see [`Finish`]).
     pub term: u64,
     /// The bound of [`Outputs::AtLeast`].
     pub at_least: u64,
 }
 
-/// What comes out of comparisons.
+/// The kind of outputs of comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outputs {
     /// The number itself.
@@ -62,7 +62,7 @@ pub struct Finish {
     pub doubled: bool,
     /// Bits of the sum, if terms are not zero.
     pub term_bits: usize,
-    /// What comes out.
+    /// The kind of outputs.
     pub outputs: Outputs,
 }
 

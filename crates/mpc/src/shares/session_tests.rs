@@ -141,7 +141,7 @@ fn distance(a: &[usize], b: &[usize]) -> usize {
 }
 
 #[test]
-fn distances_and_bits_of_thresholds() {
+fn distances_and_threshold_bits_equal_plain_ones() {
     let strings = random_strings(1, 150, 1..40, 26);
     let cohorts = Cohorts::of_pairs(&strings);
     for group_bits in [GroupBits::FOUR, GroupBits::EIGHT] {

@@ -53,7 +53,7 @@ impl InnerProduct {
         self.each * self.bits[0].max(self.bits[1]) * (self.width + 2) / 16 + 1
     }
 
-    /// What one costs.
+    /// The cost of one.
     pub(super) fn cost(&self) -> GadgetCost {
         let mut cost = GadgetCost {
             cots: 1,
@@ -89,8 +89,9 @@ impl SharesSession {
             return Ok(Vec::new());
         };
         let each = first.bits.len();
-        let alike = |own: &ChosenNumbers<'_>| own.bits.len() == each && own.numbers.len() == each;
-        if each == 0 || width > 62 || !comparisons.iter().all(alike) {
+        let has_size =
+            |own: &ChosenNumbers<'_>| own.bits.len() == each && own.numbers.len() == each;
+        if each == 0 || width > 62 || !comparisons.iter().all(has_size) {
             return Err(MpcError::Misuse("comparisons have different sizes"));
         }
         let cost = largest_chosen_cost(each, width);
@@ -236,7 +237,7 @@ pub(super) fn largest_chosen_bytes(each: usize, width: usize) -> usize {
     message.max(transfers / (IN_FLIGHT_BYTES / MAX_UNREAD))
 }
 
-/// What a comparison by [`SharesSession::largest_chosen`] costs before it becomes an output.
+/// The cost of a comparison by [`SharesSession::largest_chosen`] before it becomes an output.
 pub(super) fn largest_chosen_cost(each: usize, width: usize) -> GadgetCost {
     let clamp = clamp_cost(width);
     let levels = each.next_power_of_two().trailing_zeros() as usize;

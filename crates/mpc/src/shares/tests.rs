@@ -19,7 +19,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use veilpath_channel::{Counted, Traffic, memory_pair};
 
-/// What both sides of a task give, and what it used on the first side.
+/// The results of both sides of a task, and the first side's traffic.
 pub(super) struct TaskRun<T> {
     pub(super) results: [T; 2],
     pub(super) used: Demand,
@@ -45,7 +45,9 @@ fn pool(party: usize, seed: u64) -> Pool {
 }
 
 /// Runs a task on both sides.
-pub(super) fn play<T: Send>(task: impl AsyncFn(Gates) -> Result<T, MpcError> + Sync) -> TaskRun<T> {
+pub(super) fn run_both_sides<T: Send>(
+    task: impl AsyncFn(Gates) -> Result<T, MpcError> + Sync,
+) -> TaskRun<T> {
     let (left, right) = memory_pair();
     let task = &task;
     let side = |party: usize, channel| {
@@ -127,7 +129,7 @@ fn clamped_numbers_are_never_negative() {
         for first_sender in [0, 1] {
             let numbers = signed(width);
             let own = shares(&numbers, width + 1, 9);
-            let ran = play(async |gates: Gates| {
+            let ran = run_both_sides(async |gates: Gates| {
                 let demand = gates.clamp_demand(numbers.len(), width, first_sender);
                 gates.rounds.reserve(demand).await;
                 gates.clamp(&own[gates.party], width, first_sender).await
@@ -147,7 +149,7 @@ fn numbers_become_bits_and_bits_numbers() {
         let numbers = random(width as u64, 77, width);
         let modulus = width + 3;
         let masks = random(8, numbers.len(), width);
-        let ran = play(async |gates: Gates| {
+        let ran = run_both_sides(async |gates: Gates| {
             let own: Vec<u64> = match gates.party {
                 0 => masks.clone(),
                 _ => masks
@@ -161,7 +163,7 @@ fn numbers_become_bits_and_bits_numbers() {
             gates.numbers_from_bits(&own, width, modulus).await
         });
         assert_eq!(sums(&ran.results, modulus), numbers);
-        let back = play(async |gates: Gates| {
+        let back = run_both_sides(async |gates: Gates| {
             let own = &ran.results[gates.party];
             let demand = gates.bits_demand(own.len(), modulus);
             gates.rounds.reserve(demand).await;
@@ -169,7 +171,7 @@ fn numbers_become_bits_and_bits_numbers() {
         });
         assert_eq!(xors(&back.results), numbers);
         let own = shares(&numbers, width + 1, 4);
-        let wide = play(async |gates: Gates| {
+        let wide = run_both_sides(async |gates: Gates| {
             gates
                 .rounds
                 .reserve(gates.widen_demand(numbers.len()))
@@ -186,7 +188,7 @@ fn clamping_costs_what_the_formula_says() {
     for width in [1, 2, 4, 5, 6, 9, 10, 13, 16, 30] {
         let numbers = random(1, count, width + 1);
         let own = shares(&numbers, width + 1, 2);
-        let ran = play(async |gates: Gates| {
+        let ran = run_both_sides(async |gates: Gates| {
             let demand = gates.clamp_demand(count, width, 0) + gates.clamp_demand(count, width, 1);
             gates.rounds.reserve(demand).await;
             gates.clamp(&own[gates.party], width, 0).await?;

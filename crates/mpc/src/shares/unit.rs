@@ -104,7 +104,7 @@ impl<'a> Lanes<'a> {
     }
 }
 
-/// Returns h below the last line of every position: both bits, shared by exclusive or.
+/// Returns h below the last line of every position: both bits, XOR-shared.
 pub(crate) async fn unit(
     gates: &Gates,
     group: &mut Group<'_>,

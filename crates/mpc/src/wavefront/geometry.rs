@@ -41,7 +41,7 @@ impl Geometry {
         &self.shapes
     }
 
-    /// Strips of the highest matrix.
+    /// Strips of the tallest matrix.
     pub fn strips(&self) -> usize {
         let highest = self.shapes.iter().map(|shape| shape.rows).max();
         highest.unwrap_or(0).div_ceil(STRIP_ROWS)

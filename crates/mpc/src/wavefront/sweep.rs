@@ -29,7 +29,7 @@ pub struct Sweep<'a, K, P: Party> {
     buffers: Buffers<P::Label>,
 }
 
-/// What a matrix gives.
+/// The output of one matrix.
 pub struct SweepOutput<L: Zeroize> {
     /// The size of the matrix.
     pub shape: Shape,
@@ -147,8 +147,8 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
         if lanes > 0 {
             self.run_bundle(&places, lanes, rest, party);
         }
-        party.settle(channel)?;
-        self.tallies.settle(party, channel)
+        party.finish_gates(channel)?;
+        self.tallies.add_pending(party, channel)
     }
 
     /// Runs the cell in some lanes and returns the inputs that are left for others. Inlined twice, once with the usual number of lanes

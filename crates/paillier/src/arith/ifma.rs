@@ -23,7 +23,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::kernel::{BatchKernel, Digits};
 use super::limbs;
-use super::memory::{Memory, Words};
+use super::memory::{Buffer, Words};
 use super::residue::Residue;
 
 const LANES: usize = 8;
@@ -73,12 +73,12 @@ impl Lanes {
 }
 
 /// Eight residues: `H` limbs of the low digits, then `H` limbs of the high digits.
-pub(crate) struct Element(Memory<Lanes>);
+pub(crate) struct Element(Buffer<Lanes>);
 
 /// Column accumulators of the two digits of a product.
 pub(crate) struct Scratch {
-    low: Memory<Lanes>,
-    high: Memory<Lanes>,
+    low: Buffer<Lanes>,
+    high: Buffer<Lanes>,
 }
 
 /// Tables that all lanes share, laid out so that one permutation looks up eight lanes at once:
@@ -162,17 +162,17 @@ impl BatchKernel for Ifma {
 
     fn scratch(&self) -> Scratch {
         Scratch {
-            low: Memory::zeros(2 * self.limbs),
-            high: Memory::zeros(2 * self.limbs),
+            low: Buffer::zeros(2 * self.limbs),
+            high: Buffer::zeros(2 * self.limbs),
         }
     }
 
     fn one(&self) -> Element {
-        Element(Memory::copy(&self.montgomery_one))
+        Element(Buffer::copy(&self.montgomery_one))
     }
 
     fn load(&self, residues: &[&Residue]) -> Element {
-        let mut element = Element(Memory::copy(&self.plain_one));
+        let mut element = Element(Buffer::copy(&self.plain_one));
         let (low, high) = element.0.split_at_mut(self.limbs);
         // Limb by limb: eight lanes share a cache line.
         for (index, (low, high)) in low.iter_mut().zip(high).enumerate() {
@@ -222,7 +222,7 @@ impl BatchKernel for Ifma {
     }
 
     fn copy(&self, element: &Element) -> Element {
-        Element(Memory::copy(&element.0))
+        Element(Buffer::copy(&element.0))
     }
 
     fn select(&self, table: &[Element], digits: &Digits, out: &mut Element) {

@@ -51,7 +51,7 @@ pub(crate) type Digits = [u64; 8];
 pub(crate) trait BatchKernel {
     /// As many residues as there are lanes.
     type Element;
-    /// Memory that products need; one per thread.
+    /// Working memory of products; one per thread.
     type Scratch;
     /// Tables of one base each, read by all lanes.
     type SharedTables;

@@ -1,4 +1,4 @@
-//! Little-endian words: the common ground of the two kernels and the big-integer library.
+//! Little-endian words, shared by both kernels and the big-integer library.
 
 use crypto_bigint::{BoxedUint, ConcatenatingSquare, NonZero, Resize};
 use zeroize::Zeroizing;
@@ -6,7 +6,7 @@ use zeroize::Zeroizing;
 use super::memory::Words;
 use super::residue::Residue;
 
-/// What a kernel with Montgomery radix `R` needs to know about its modulus `m`.
+/// Constants of the modulus `m` for a kernel with Montgomery radix `R`.
 pub(crate) struct MontgomeryConstants {
     /// `R mod m²`.
     pub(crate) radix: Residue,
@@ -20,11 +20,11 @@ impl MontgomeryConstants {
     /// Computed in constant time, for the modulus may be a secret prime. `None` for a modulus of zero.
     pub(crate) fn new(modulus: &[u64], radix_bits: u32) -> Option<Self> {
         let words = modulus.len();
-        let wiped =
+        let nonzero_erased =
             |uint: BoxedUint| Option::<NonZero<_>>::from(uint.into_nz()).map(Zeroizing::new);
-        let m: Zeroizing<NonZero<BoxedUint>> = wiped(to_uint(modulus))?;
+        let m: Zeroizing<NonZero<BoxedUint>> = nonzero_erased(to_uint(modulus))?;
         let whole: &BoxedUint = (*m).as_ref();
-        let m_squared = wiped(whole.concatenating_square())?;
+        let m_squared = nonzero_erased(whole.concatenating_square())?;
         let split = |value: &BoxedUint| {
             let (high, low) = value.div_rem(&m);
             Residue::from_digits(&from_uint(&low, words), &from_uint(&high, words))
@@ -48,7 +48,7 @@ impl MontgomeryConstants {
     }
 }
 
-/// The number that these words spell, with exactly their precision.
+/// The number with these words, with exactly their precision.
 #[cfg(target_pointer_width = "64")]
 pub(crate) fn to_uint(words: &[u64]) -> BoxedUint {
     if words.is_empty() {
@@ -57,7 +57,7 @@ pub(crate) fn to_uint(words: &[u64]) -> BoxedUint {
     BoxedUint::from_words(words.iter().copied())
 }
 
-/// The number that these words spell, with exactly their precision.
+/// The number with these words, with exactly their precision.
 #[cfg(not(target_pointer_width = "64"))]
 pub(crate) fn to_uint(words: &[u64]) -> BoxedUint {
     let bytes = words.iter().flat_map(|word| word.to_le_bytes());

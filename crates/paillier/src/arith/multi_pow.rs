@@ -6,7 +6,7 @@ use super::pow::{digits, powers, window_width};
 use super::residue::Residue;
 use super::ring::{Ring, with_kernel};
 
-/// What is public about a product of powers `∏ baseₖ^(exponentₖ·2^shiftₖ)`: the same for all jobs of a batch.
+/// The public shape of a product of powers `∏ baseₖ^(exponentₖ·2^shiftₖ)`, the same for all jobs of a batch.
 pub(crate) struct Shape {
     /// For each factor the length of its exponent and its shift, in bits.
     factors: Vec<(u32, u32)>,

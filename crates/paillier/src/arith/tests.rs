@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::{Exponent, Job, Kernel, Residue, Ring, Shape, SubsetProducts, Words, limbs};
 
 /// Words that are likely to carry, overflow or vanish.
-fn edgy_word() -> impl Strategy<Value = u64> {
+fn boundary_word() -> impl Strategy<Value = u64> {
     prop_oneof![
         3 => any::<u64>(),
         2 => Just(0),
@@ -18,9 +18,9 @@ fn edgy_word() -> impl Strategy<Value = u64> {
     ]
 }
 
-fn edgy_words(count: usize) -> impl Strategy<Value = Vec<u64>> {
+fn boundary_words(count: usize) -> impl Strategy<Value = Vec<u64>> {
     prop_oneof![
-        6 => prop::collection::vec(edgy_word(), count),
+        6 => prop::collection::vec(boundary_word(), count),
         1 => Just(vec![u64::MAX; count]),
         1 => Just(vec![0; count]),
         // All ones or a single one up to a limb boundary of the 52-bit radix.
@@ -34,7 +34,7 @@ fn edgy_words(count: usize) -> impl Strategy<Value = Vec<u64>> {
 /// Odd moduli with their top bit set, as all of ours are. Word counts of all key sizes and of their primes.
 fn modulus() -> impl Strategy<Value = Vec<u64>> {
     prop::sample::select(vec![4usize, 8, 16, 24, 32, 48, 64]).prop_flat_map(|count| {
-        edgy_words(count).prop_map(|mut words| {
+        boundary_words(count).prop_map(|mut words| {
             words[0] |= 1;
             *words.last_mut().unwrap() |= 1 << 63;
             words
@@ -42,12 +42,12 @@ fn modulus() -> impl Strategy<Value = Vec<u64>> {
     })
 }
 
-fn edgy_element(modulus: &[u64]) -> impl Strategy<Value = BigUint> + use<> {
+fn boundary_element(modulus: &[u64]) -> impl Strategy<Value = BigUint> + use<> {
     let m = big(modulus);
     let m2 = &m * &m;
     let last = &m2 - 1u32;
     prop_oneof![
-        5 => edgy_words(2 * modulus.len()).prop_map(move |words| big(&words) % &m2),
+        5 => boundary_words(2 * modulus.len()).prop_map(move |words| big(&words) % &m2),
         1 => Just(BigUint::ZERO),
         1 => Just(BigUint::one()),
         1 => Just(last),
@@ -59,7 +59,7 @@ fn edgy_element(modulus: &[u64]) -> impl Strategy<Value = BigUint> + use<> {
 
 fn modulus_and_elements(count: usize) -> impl Strategy<Value = (Vec<u64>, Vec<BigUint>)> {
     modulus().prop_flat_map(move |m| {
-        let elements = prop::collection::vec(edgy_element(&m), count);
+        let elements = prop::collection::vec(boundary_element(&m), count);
         (Just(m), elements)
     })
 }
@@ -125,7 +125,7 @@ proptest! {
     #[test]
     fn powers_match_the_oracle(
         (m, elements) in modulus_and_elements(9),
-        exponents in prop::collection::vec(edgy_words(2), 9),
+        exponents in prop::collection::vec(boundary_words(2), 9),
     ) {
         let m2 = big(&m) * big(&m);
         let secret: Vec<_> = exponents.iter().map(|words| exponent(words.clone())).collect();
@@ -145,7 +145,7 @@ proptest! {
     #[test]
     fn shared_squarings_match_the_oracle(
         (m, elements) in modulus_and_elements(6),
-        exponents in prop::collection::vec(edgy_words(1), 6),
+        exponents in prop::collection::vec(boundary_words(1), 6),
         shifts in prop::collection::vec(0..150u32, 3),
     ) {
         let m2 = big(&m) * big(&m);
@@ -167,7 +167,7 @@ proptest! {
     #[test]
     fn fixed_bases_match_the_oracle(
         (m, elements) in modulus_and_elements(1),
-        exponents in prop::collection::vec(edgy_words(1), 9),
+        exponents in prop::collection::vec(boundary_words(1), 9),
         width in 1..7u32,
     ) {
         let m2 = big(&m) * big(&m);

@@ -1,4 +1,4 @@
-//! What a plain implementation on GMP does for each operation.
+//! The exponentiations of a plain implementation on GMP, for comparison.
 
 use core::hint::black_box;
 use std::time::Duration;
@@ -7,13 +7,13 @@ use rug::Integer;
 use rug::integer::Order;
 
 use super::workload::Workload;
-use super::{Operation, TURNS, time_per_call};
+use super::{Operation, ROUNDS, time_per_call};
 use crate::arith::limbs;
 use crate::error::Result;
 use crate::key_size::KeySize;
 
-/// GMP's numbers for the same key.
-pub(super) struct Opponent {
+/// The same operations on GMP's numbers, for the same key.
+pub(super) struct GmpWorkload {
     modulus: Integer,
     modulus_squared: Integer,
     lambda: Integer,
@@ -23,7 +23,7 @@ pub(super) struct Opponent {
     full: Integer,
 }
 
-impl Opponent {
+impl GmpWorkload {
     pub(super) fn new(workload: &Workload) -> Self {
         let integer = |value: &crypto_bigint::BoxedUint| {
             let words = limbs::from_uint(value, value.bits_precision().div_ceil(64) as usize);
@@ -46,7 +46,7 @@ impl Opponent {
         }
     }
 
-    /// One operation.
+    /// Runs one operation.
     pub(super) fn run(&self, operation: Operation) {
         let exponent = match operation {
             Operation::Add => {
@@ -81,8 +81,8 @@ pub fn gmp_powm_seconds(size: KeySize, time: Duration) -> Result<f64> {
     let base = Integer::from(&modulus / 7u32) * 5u32;
     let exponent = ones(size.bits()) / 3u32 * 2u32;
     let mut best = f64::INFINITY;
-    for _ in 0..TURNS {
-        let seconds = time_per_call(time / TURNS, || {
+    for _ in 0..ROUNDS {
+        let seconds = time_per_call(time / ROUNDS, || {
             black_box(base.pow_mod_ref(&exponent, &modulus).map(Integer::from));
             Ok(())
         })?;

@@ -22,9 +22,9 @@ pub use workload::Workload;
 /// Ciphertexts per call: the lanes of the wide kernel.
 const BATCH: usize = 8;
 /// Each measurement is the best of this many rounds, because disturbances only slow down.
-const TURNS: u32 = 5;
+const ROUNDS: u32 = 5;
 
-/// What to measure.
+/// The settings of a measurement.
 #[derive(Clone, Debug)]
 pub struct BenchPlan {
     /// Key sizes.
@@ -96,13 +96,13 @@ impl Operation {
 pub struct Measurement {
     /// κ.
     pub bits: u32,
-    /// What was done.
+    /// The operation.
     pub operation: Operation,
-    /// With which kernel.
+    /// The kernel.
     pub kernel: Kernel,
-    /// How often one core does it in a second.
+    /// Operations per second on one core.
     pub operations_per_second: f64,
-    /// The same as a time.
+    /// Microseconds per operation.
     pub microseconds: f64,
     /// How often GMP does it in a second with one plain `powm` (for sums: one product and one division); absent
     /// without the feature `gmp`.
@@ -136,24 +136,25 @@ pub fn run(plan: &BenchPlan, mut progress: impl FnMut(&Measurement)) -> Result<B
             key = key.with_kernel(kernel)?;
             let mut workload = Workload::new(key, &mut rng)?;
             #[cfg(feature = "gmp")]
-            let opponent = gmp::Opponent::new(&workload);
+            let gmp_workload = gmp::GmpWorkload::new(&workload);
             for operation in Operation::ALL {
                 let mut ours = f64::INFINITY;
                 let mut theirs: Option<f64> = None;
-                let begun = Instant::now();
-                for turns in 0..TURNS {
+                let start = Instant::now();
+                for round in 0..ROUNDS {
                     // The slowest operations exceed their time in the first round.
-                    if turns > 0 && begun.elapsed() > 4 * plan.time {
+                    if round > 0 && start.elapsed() > 4 * plan.time {
                         break;
                     }
-                    let turn = plan.time / TURNS;
+                    let round_time = plan.time / ROUNDS;
                     ours = ours.min(
-                        time_per_call(turn, || workload.run(operation, &mut rng))? / BATCH as f64,
+                        time_per_call(round_time, || workload.run(operation, &mut rng))?
+                            / BATCH as f64,
                     );
                     #[cfg(feature = "gmp")]
                     {
-                        let time = time_per_call(turn, || {
-                            opponent.run(operation);
+                        let time = time_per_call(round_time, || {
+                            gmp_workload.run(operation);
                             Ok(())
                         })?;
                         theirs = Some(theirs.map_or(time, |best| best.min(time)));

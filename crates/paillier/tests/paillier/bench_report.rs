@@ -13,10 +13,10 @@ fn every_operation_has_a_row() {
         time: Duration::from_millis(1),
         ..BenchPlan::default()
     };
-    let mut heard = 0;
-    let report = run(&plan, |_| heard += 1).unwrap();
+    let mut reported = 0;
+    let report = run(&plan, |_| reported += 1).unwrap();
     let rows = Kernel::all_available().len() * Operation::ALL.len();
-    assert_eq!((report.measurements.len(), heard), (rows, rows));
+    assert_eq!((report.measurements.len(), reported), (rows, rows));
     let json = serde_json::to_value(&report).unwrap();
     let row = &json["measurements"][0];
     assert_eq!(row["bits"], 512);

@@ -74,14 +74,14 @@ fn cases() -> impl Iterator<Item = Case> {
 }
 
 #[test]
-fn keys() {
+fn keys_match_the_vectors() {
     for case in cases() {
         assert_eq!(big(case.public.modulus()), number(&case.vectors["n"]));
     }
 }
 
 #[test]
-fn decryption() {
+fn decryption_matches_the_vectors() {
     for case in cases() {
         let found = case
             .secret
@@ -99,7 +99,7 @@ fn decryption() {
 }
 
 #[test]
-fn encryption_by_either_side() {
+fn encryption_by_either_side_matches_the_vectors() {
     for case in cases() {
         let encryptions = case.list("encryptions");
         let messages: Vec<_> = encryptions
@@ -124,7 +124,7 @@ fn encryption_by_either_side() {
 }
 
 #[test]
-fn sums_and_differences() {
+fn sums_and_differences_match_the_vectors() {
     for case in cases() {
         for vector in case.list("sums") {
             let (a, b) = (case.ciphertext(&vector["a"]), case.ciphertext(&vector["b"]));
@@ -146,7 +146,7 @@ fn sums_and_differences() {
 }
 
 #[test]
-fn products_and_quotients() {
+fn products_and_quotients_match_the_vectors() {
     for case in cases() {
         let vectors = case.list("products");
         let scalars: Vec<Scalar> = vectors
@@ -189,7 +189,7 @@ fn products_and_quotients() {
 }
 
 #[test]
-fn weighted_sums() {
+fn weighted_sums_match_the_vectors() {
     for case in cases() {
         for vector in case.list("weighted") {
             let terms = vector["terms"].as_array().unwrap();
@@ -221,7 +221,7 @@ fn weighted_sums() {
 }
 
 #[test]
-fn fresh_randomness() {
+fn rerandomized_ciphertexts_match_the_vectors() {
     for case in cases() {
         for vector in case.list("rerandomized") {
             let mut rng = ScriptedRng::new([number(&vector["r"])]);

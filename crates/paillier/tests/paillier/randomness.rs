@@ -64,10 +64,10 @@ fn assert_uniform(name: &str, counts: &[usize]) {
         .iter()
         .map(|&count| (count as f64 - expected).powi(2) / expected)
         .sum();
-    let freedom = (counts.len() - 1) as f64;
+    let degrees_of_freedom = (counts.len() - 1) as f64;
     // Six standard deviations beyond the mean, and some for the skew of few classes.
     assert!(
-        chi_square < freedom + 6.0 * (2.0 * freedom).sqrt() + 12.0,
+        chi_square < degrees_of_freedom + 6.0 * (2.0 * degrees_of_freedom).sqrt() + 12.0,
         "{name}: {counts:?}"
     );
 }
@@ -127,7 +127,7 @@ fn randomizers_are_distinct_powers_that_hide_zero() {
     }
 }
 
-fn assert_fills_and_never_runs_dry(source: Arc<dyn RandomizerSource>) {
+fn assert_refills_and_serves_more_than_its_stock(source: Arc<dyn RandomizerSource>) {
     let key = key(SIZE);
     let pool = RandomizerPool::start(source, 20).unwrap();
     while pool.available() < 20 {
@@ -150,13 +150,13 @@ fn assert_fills_and_never_runs_dry(source: Arc<dyn RandomizerSource>) {
 }
 
 #[test]
-fn a_pool_fills_itself_and_never_runs_dry() {
+fn a_pool_refills_and_serves_more_than_its_stock() {
     let key = Arc::new(key(SIZE));
     let mut rng = seeded_rng(2);
     let other = RandomizerTable::for_other_side(key.public_key(), &mut rng);
     let holder = RandomizerTable::for_key_holder(&key, &mut rng);
-    assert_fills_and_never_runs_dry(Arc::new(other));
-    assert_fills_and_never_runs_dry(Arc::new(holder));
-    assert_fills_and_never_runs_dry(Arc::new(key.public_key().clone()));
-    assert_fills_and_never_runs_dry(key);
+    assert_refills_and_serves_more_than_its_stock(Arc::new(other));
+    assert_refills_and_serves_more_than_its_stock(Arc::new(holder));
+    assert_refills_and_serves_more_than_its_stock(Arc::new(key.public_key().clone()));
+    assert_refills_and_serves_more_than_its_stock(key);
 }

@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     paillier::all(&mut experiment);
     garbled::all(&mut experiment);
     shares::all(&mut experiment);
-    if experiment.is_good() {
+    if experiment.all_as_expected() {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE

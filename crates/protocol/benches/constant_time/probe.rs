@@ -6,7 +6,7 @@ use rand_chacha::ChaCha20Rng;
 use std::time::{Duration, Instant};
 
 /// Slow operations are measured for longer, until there are this many measurements,
-const FEWEST: usize = 400;
+const MIN_MEASUREMENTS: usize = 400;
 /// but at most this many times as long.
 const MAX_OVERRUN: f64 = 6.0;
 
@@ -27,7 +27,7 @@ pub(crate) struct Experiment {
     seconds: f64,
     /// Only operations with this in their name.
     wanted: String,
-    good: bool,
+    as_expected: bool,
 }
 
 impl Experiment {
@@ -39,13 +39,13 @@ impl Experiment {
         Self {
             seconds,
             wanted,
-            good: true,
+            as_expected: true,
         }
     }
 
     /// Whether every operation was as expected.
-    pub(crate) fn is_good(&self) -> bool {
-        self.good
+    pub(crate) fn all_as_expected(&self) -> bool {
+        self.as_expected
     }
 
     /// Measures an operation and prints a line.
@@ -60,7 +60,8 @@ impl Experiment {
         let mut measurements = Measurements::default();
         let (start, mut total) = (Instant::now(), 0.0);
         let more = |elapsed: f64, count: usize| {
-            elapsed < self.seconds || (count < FEWEST && elapsed < MAX_OVERRUN * self.seconds)
+            elapsed < self.seconds
+                || (count < MIN_MEASUREMENTS && elapsed < MAX_OVERRUN * self.seconds)
         };
         while more(start.elapsed().as_secs_f64(), measurements.len()) {
             let class = if rng.random::<bool>() {
@@ -80,7 +81,7 @@ impl Experiment {
             (t, Expected::Difference) if t < DIFFERENT => "NOT FOUND: the test is blind",
             (_, Expected::Difference) => "found, as it must be",
         };
-        self.good &= (t.abs() < DIFFERENT) == (expected == Expected::NoDifference);
+        self.as_expected &= (t.abs() < DIFFERENT) == (expected == Expected::NoDifference);
         #[allow(clippy::cast_precision_loss, reason = "a count for a mean")]
         let mean = total / measurements.len() as f64 / 1000.0;
         println!(

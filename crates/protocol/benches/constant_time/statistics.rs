@@ -6,7 +6,7 @@ pub(crate) const SUSPICIOUS: f64 = 4.5;
 /// Beyond it, the two classes differ.
 pub(crate) const DIFFERENT: f64 = 10.0;
 /// Thresholds above which measurements are dropped as interrupted.
-const CROPS: i32 = 100;
+const CROP_THRESHOLDS: i32 = 100;
 
 /// Which inputs a measurement had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,14 +32,14 @@ impl Measurements {
         self.0.len()
     }
 
-    /// Welch's t with the largest absolute value, over all measurements and over those below each of [`CROPS`] thresholds. A
+    /// Welch's t with the largest absolute value, over all measurements and over those below each threshold. A
     /// positive one says that the fixed inputs take longer.
     pub(crate) fn largest_t(&self) -> f64 {
         let mut times: Vec<f64> = self.0.iter().map(|(_, time)| *time).collect();
         times.sort_by(f64::total_cmp);
-        let thresholds = (1..=CROPS).filter_map(|crop| {
+        let thresholds = (1..=CROP_THRESHOLDS).filter_map(|crop| {
             // Denser towards the slow end, where measurements are distorted.
-            let kept = 1.0 - 0.5f64.powf(10.0 * f64::from(crop) / f64::from(CROPS));
+            let kept = 1.0 - 0.5f64.powf(10.0 * f64::from(crop) / f64::from(CROP_THRESHOLDS));
             #[allow(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,

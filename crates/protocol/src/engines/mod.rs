@@ -159,7 +159,7 @@ impl<'a> Job<'a> {
         self
     }
 
-    /// Asks these records before sending anything about a pair.
+    /// Consults these records before it sends anything about a pair.
     #[must_use]
     pub fn with_store(mut self, store: &'a dyn PairStore) -> Self {
         self.store = store;
@@ -388,7 +388,7 @@ impl Engine {
         }
     }
 
-    /// What a job of this size will cost over this connection, with these trees for the engine shares.
+    /// The estimate of a job of this size over this connection, with these trees for the engine shares.
     pub fn estimate(
         self,
         comparison: &Comparison,

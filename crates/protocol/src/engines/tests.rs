@@ -394,10 +394,10 @@ fn host_against(engine: Engine, bytes: &[u8]) -> ProtocolError {
 
 #[test]
 fn a_broken_peer_is_a_typed_error() {
-    let mut foreign_letter = 1u64.to_le_bytes().to_vec();
-    foreign_letter.extend([LETTERS as u8, 0]);
+    let mut invalid_letter = 1u64.to_le_bytes().to_vec();
+    invalid_letter.extend([LETTERS as u8, 0]);
     assert!(matches!(
-        host_against(Engine::Plain, &foreign_letter),
+        host_against(Engine::Plain, &invalid_letter),
         ProtocolError::PeerMisbehaved(_)
     ));
     for engine in engines() {

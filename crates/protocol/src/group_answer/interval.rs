@@ -1,4 +1,4 @@
-//! How sure a number is.
+//! Confidence intervals.
 
 use super::{GroupAnswerError, finite, probability};
 use serde::{Deserialize, Serialize};

@@ -23,13 +23,13 @@ pub struct StimulusMean {
     pub mean: Option<f64>,
     /// How many pairs it is of.
     pub pairs: u64,
-    /// How sure it is, where that was computed.
+    /// Its confidence interval, if it was computed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
 }
 
 impl StimulusMean {
-    /// What stands for scanpaths without a stimulus where others have one.
+    /// The name of a missing stimulus where other scanpaths have one.
     pub const UNNAMED: &str = "(none)";
 }
 

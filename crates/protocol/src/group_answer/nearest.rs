@@ -42,7 +42,7 @@ pub struct NearestRate {
     pub k: u32,
     /// How many scanpaths were given their own group.
     pub right: u64,
-    /// Of how many.
+    /// The number of scanpaths.
     pub scanpaths: u64,
     /// The rate of always naming the most frequent group.
     pub chance: f64,

@@ -17,7 +17,7 @@ pub struct GroupTest {
     pub stimulus: Option<String>,
     /// The groups that are compared.
     pub groups: Vec<String>,
-    /// What the statistic is, such as "difference of means".
+    /// The name of the statistic, such as "difference of means".
     pub statistic: String,
     /// Its value.
     pub value: f64,

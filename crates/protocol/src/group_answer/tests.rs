@@ -39,12 +39,12 @@ fn a_rate_matches_its_confusion_matrix() {
     for rate in wrong {
         assert_eq!(rate.check(), Err(GroupAnswerError::Counts));
     }
-    let crooked = NearestRate {
+    let inconsistent = NearestRate {
         confusion: vec![vec![10]],
         ..rate()
     };
     assert!(matches!(
-        crooked.check(),
+        inconsistent.check(),
         Err(GroupAnswerError::Shape { .. })
     ));
 }

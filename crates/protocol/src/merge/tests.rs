@@ -70,7 +70,7 @@ fn merged_tiles_are_one_run() {
 }
 
 #[test]
-fn incomplete_or_foreign_tiles_are_refused() {
+fn incomplete_tiles_and_tiles_of_another_plan_are_refused() {
     let refused = |change: &dyn Fn(&mut Vec<Outcome>)| {
         let mut tiles = all(4);
         change(&mut tiles);
@@ -88,7 +88,7 @@ fn incomplete_or_foreign_tiles_are_refused() {
         }
     );
     assert_eq!(missing.to_string(), "2 of 4 tiles missing: 1, 3");
-    let other = |field| MergeError::OtherPlan { outcome: 3, field };
+    let other = |field| MergeError::PlanMismatch { outcome: 3, field };
     let plan = |outcome: &mut Outcome| outcome.tile.as_mut().unwrap().plan.replace_range(..2, "00");
     assert_eq!(refused(&|tiles| plan(&mut tiles[3])), other("the plan"));
     assert_eq!(
@@ -105,13 +105,13 @@ fn incomplete_or_foreign_tiles_are_refused() {
     );
     assert_eq!(
         refused(&|tiles| tiles[1] = tile(2, 5)),
-        MergeError::OtherCount {
+        MergeError::TileCountMismatch {
             outcome: 1,
             found: 5,
             expected: 4
         }
     );
-    assert_eq!(merge(Vec::new()), Err(MergeError::Nothing));
+    assert_eq!(merge(Vec::new()), Err(MergeError::NoTiles));
     let conflict = refused(&|tiles| {
         let mut again = tiles[1].clone();
         let (one, value) = (again.results.pair(0), [crate::Value::Number(99.0)]);

@@ -13,18 +13,18 @@ use veilpath_statistics::{Contrast, p_value};
 pub struct AnswerSchema {
     /// The name of the output.
     pub output: String,
-    /// What one unit of a number stands for.
+    /// The value of one unit of a number.
     pub unit: f64,
     /// How many low bits each number has lost.
     pub shifts: Vec<u32>,
     /// How many bits each number has, with those that it has lost and a sign if it can be negative. Shares have no
     /// more, so that no function of the scanpaths with more bits can be opened instead.
     pub bits: Vec<u32>,
-    /// What the numbers are.
+    /// The kind of numbers.
     pub numbers: AnswerNumbers,
 }
 
-/// What the numbers of an answer are.
+/// The kinds of numbers of answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum AnswerNumbers {

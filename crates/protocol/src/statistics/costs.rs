@@ -49,7 +49,7 @@ struct Operations {
 }
 
 impl Operations {
-    /// From bits shared by exclusive or to shares by addition.
+    /// From XOR-shared bits to additive shares.
     fn lift(&mut self, count: u64, bits: u64) {
         self.transfers += count * bits.div_ceil(2);
         self.bits += count * bits * (65 - bits / 2) / 2;

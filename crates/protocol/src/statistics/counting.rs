@@ -5,7 +5,7 @@ use crate::{ProtocolError, Role};
 use veilpath_channel::Channel;
 use zeroize::Zeroizing;
 
-/// What a histogram opens, as shares by addition, for each bin.
+/// Additive shares of the opened numbers of a histogram, for each bin.
 pub(crate) struct HistogramShares {
     /// 1 if the count is shown.
     pub(crate) shown: Numbers,
@@ -13,7 +13,7 @@ pub(crate) struct HistogramShares {
     pub(crate) counts: Numbers,
 }
 
-/// Who the pairs of a histogram are about, as both sides know it.
+/// The participants of the pairs of a histogram, which both sides know.
 pub(crate) struct PairParticipants {
     /// For each pair, the participant of the host and of the joining side.
     pub(crate) of_pair: [Vec<usize>; 2],
@@ -81,7 +81,7 @@ impl<C: Channel> OnShares<'_, C> {
         self.without_small(&counts, &enough, values.len() as u64)
     }
 
-    /// For each bin a bit, shared by exclusive or: whether its pairs are of enough participants of each side.
+    /// An XOR-shared bit for each bin: whether its pairs are of enough participants of each side.
     fn enough(
         &mut self,
         bins: &BinCounts,

@@ -61,7 +61,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Of these pairs; sorted by participants if the question is about scores of participants.
+    /// The layout of these pairs, sorted by participants if the question is about scores of participants.
     pub(crate) fn new(
         labels: [&[Label]; 2],
         pairs: &[(usize, usize)],

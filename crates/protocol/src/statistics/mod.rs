@@ -80,7 +80,7 @@ impl<C: Channel> OnShares<'_, C> {
         }
     }
 
-    /// 1 for each number that is not negative, else 0, as shares by addition. Numbers are from −2^`bits` to 2^`bits` − 1.
+    /// 1 for each number that is not negative, else 0, as additive shares. Numbers are from −2^`bits` to 2^`bits` − 1.
     pub(crate) fn count_not_negative(
         &mut self,
         numbers: &[u64],

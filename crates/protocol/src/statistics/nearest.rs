@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 /// The most groups. Labels are one-hot words.
 pub(crate) const MAX_GROUPS: usize = 32;
 
-/// What is asked of the nearest scanpaths.
+/// A question about the nearest scanpaths.
 pub(crate) struct Nearest<'a> {
     pub(crate) k: usize,
     /// The number of groups.
@@ -24,14 +24,14 @@ pub(crate) struct Nearest<'a> {
     pub(crate) references: Option<&'a [usize]>,
 }
 
-/// The entries to sort. Keys are shared by addition, labels by exclusive or.
+/// The entries to sort. Keys are shared additively, labels by XOR.
 struct Entries {
     keys: Numbers,
     labels: Numbers,
 }
 
 impl<C: Channel> OnShares<'_, C> {
-    /// For each query, the majority group of its nearest references, as a one-hot word shared by exclusive or. Of equal values the
+    /// For each query, the majority group of its nearest references, as an XOR-shared one-hot word. Of equal values the
     /// earlier reference is nearer; of equal counts the group with the smaller index wins.
     pub(crate) fn majorities(
         &mut self,
@@ -174,7 +174,7 @@ impl<C: Channel> OnShares<'_, C> {
         Ok(winners)
     }
 
-    /// The index of the bit that is set in each word, as shares by addition.
+    /// The index of the bit that is set in each word, as additive shares.
     pub(crate) fn numbers_of_labels(
         &mut self,
         words: &[u64],

@@ -51,7 +51,7 @@ mod tests {
 
     /// A network that sorts all lists of zeros and ones sorts all lists.
     #[test]
-    fn the_largest_come_first() {
+    fn the_network_puts_the_largest_first() {
         for count in 1..=11 {
             for kept in 1..=count {
                 let layers = layers(count, kept);

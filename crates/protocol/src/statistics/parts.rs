@@ -156,7 +156,7 @@ impl GroupPlan<'_> {
     }
 }
 
-/// What the values of a question are used for.
+/// The use of the values of a question.
 pub(super) fn value_use(question: GroupQuestion, pairs: &[(usize, usize)], terms: u64) -> ValueUse {
     match question {
         // Earlier references gain on later ones, by less than the usual precision altogether.

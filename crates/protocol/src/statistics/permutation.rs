@@ -7,7 +7,7 @@ use veilpath_mpc::shares::Factors;
 use veilpath_statistics::{Coins, Contrast, CrossMatrix, CrossTest, LabelTest, PairMatrix};
 use zeroize::Zeroizing;
 
-/// What a test opens, as shares.
+/// Shares of the opened numbers of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TestShares {
     /// The integer statistic of [`Contrast::statistic`] of shifted sums, modulo 2⁶⁴.

@@ -10,7 +10,7 @@ use crate::engines::lengths::lengths_of_pair;
 use crate::{Engine, GroupQuestion, Job, JobError, Label, PairRule, ProtocolError, Role};
 use veilpath_statistics::{Coins, Contrast, LabelTest, PooledPairs};
 
-/// What a question about groups needs besides the comparison.
+/// The inputs of a question about groups besides the comparison.
 #[derive(Clone, Debug)]
 pub struct GroupInputs<'a> {
     /// The question.
@@ -62,7 +62,7 @@ pub struct GroupPlan<'a> {
     /// No value is further than this from what it stands for.
     pub(super) value_error: u64,
     pub(super) unit: f64,
-    /// What one unit of the value of a pair of scanpaths stands for.
+    /// The size of one unit of the value of a pair of scanpaths.
     pub(super) value_unit: f64,
     schema: AnswerSchema,
 }
@@ -206,7 +206,7 @@ impl<'a> GroupPlan<'a> {
         &self.own_labels
     }
 
-    /// What the opened numbers will mean.
+    /// The meaning of the opened numbers.
     pub fn schema(&self) -> &AnswerSchema {
         &self.schema
     }
@@ -307,7 +307,7 @@ pub(super) fn side(role: Role) -> usize {
     }
 }
 
-/// The names that labels are indices into: those of both sides if their labels are compared with each other.
+/// The names that labels index: those of both sides if their labels are compared.
 fn names(question: GroupQuestion, sizes: &[GroupSizes; 2]) -> Result<Vec<String>, ProtocolError> {
     if !question.needs_groups() {
         return Ok(Vec::new());
@@ -327,7 +327,7 @@ fn names(question: GroupQuestion, sizes: &[GroupSizes; 2]) -> Result<Vec<String>
     }
 }
 
-/// The names that the labels of a side are indices into.
+/// The names that the labels of a side index.
 fn names_of_side(
     question: GroupQuestion,
     all: &[String],

@@ -211,7 +211,7 @@ fn double_precision_gives_nearly_the_same_means() {
 
 /// A number of a measure: those in the clear, to the last digit, and the means of plain scores. Lengths are hidden where that is possible.
 #[test]
-fn answers_about_other_measures() {
+fn answers_about_measures_equal_those_in_the_clear() {
     let (a, b) = (cohort(4, 1..9, 0, 11), cohort(3, 1..9, 0, 12));
     let mut cases = 0;
     for (number, metric) in measures().iter().enumerate() {
@@ -374,7 +374,7 @@ fn questions_without_an_answer_are_refused() {
 
 /// With `paillier` the host sees masked numbers of every matrix cell.
 #[test]
-fn engines_that_show_more_do_not_promise_nothing() {
+fn engines_that_reveal_more_do_not_claim_to_reveal_nothing() {
     let (a, b) = (cohort(2, 1..3, 0, 1), cohort(2, 1..3, 0, 2));
     let paillier = Engine::Paillier(PaillierOptions::DEFAULT);
     for (engine, promises) in [
@@ -383,9 +383,9 @@ fn engines_that_show_more_do_not_promise_nothing() {
         (paillier, false),
     ] {
         let spec = spec(engine, &Metric::Levenshtein, "mean", &a, &b);
-        let promise = "nothing about single pairs";
-        assert_eq!(spec.answer_in_words().contains(promise), promises);
+        let claim = "nothing about single pairs";
+        assert_eq!(spec.answer_in_words().contains(claim), promises);
         let learned = engine.revealed(&spec);
-        assert_eq!(learned.iter().any(|it| it.what.contains(promise)), promises);
+        assert_eq!(learned.iter().any(|it| it.what.contains(claim)), promises);
     }
 }

@@ -80,7 +80,7 @@ impl<C: Channel> OnShares<'_, C> {
         let both = self.session.and(first, second, 1, self.channel)?;
         let both = self.session.numbers_from_halves(&both, 1, self.channel)?;
         let excess = 1u64 << (u64::BITS - shift);
-        // What 2⁶² and, unless both have 63 bits, 2⁶⁴ have become.
+        // The shifted 2⁶² and, unless both shares have 63 bits, 2⁶⁴.
         let fixed = self.public(((1u64 << (62 - shift)) + excess).cast_signed());
         let parts = raised.iter().zip(carries.iter()).zip(both.iter());
         let quotients = parts.map(|((number, carry), both)| {

@@ -134,7 +134,6 @@ impl GroupPlan<'_> {
         })
     }
 
-    /// The participants of each pair.
     pub(super) fn participants_of_pairs(&self) -> PairParticipants {
         let [host, join] = &self.layout.participants;
         let pairs = self.job.pairs.iter();

@@ -109,7 +109,7 @@ fn labels(role: Role, labels: &[Vec<usize>; 2], count: usize) -> OwnLabels<'_> {
 }
 
 #[test]
-fn sums_of_keys_and_groups() {
+fn sums_by_key_and_group_equal_those_in_the_clear() {
     let (rows, columns) = (9, 7);
     let shared = Shared::new(1, rows * columns, 1 << VALUE_BITS);
     let keys: Vec<usize> = (0..rows * columns).map(|at| at % 3).collect();
@@ -250,7 +250,7 @@ fn tests_of_sites_have_the_p_value_of_the_plain_test() {
 }
 
 #[test]
-fn majorities_of_the_nearest() {
+fn majorities_of_the_nearest_equal_those_in_the_clear() {
     let (queries, references) = (6, 13);
     let reference_groups = [2, 0, 1, 1, 0, 2, 2, 1, 0, 0, 1, 2, 1];
     let query_groups = [0, 1, 2, 0, 1, 2];
@@ -314,7 +314,7 @@ fn a_count_of_one_participants_pairs_is_hidden() {
         side.histogram(&own, &edges, 8, minimum, &of)
     });
     for bin in 0..4 {
-        // The other count would give this one away.
+        // This one follows from the other count and the total.
         assert_eq!(sum([found[0].shown[bin], found[1].shown[bin]]), 0);
         assert_eq!(sum([found[0].counts[bin], found[1].counts[bin]]), 0);
     }

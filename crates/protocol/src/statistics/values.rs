@@ -73,7 +73,7 @@ pub(crate) struct PairShape {
     pub(crate) divisor: u32,
 }
 
-/// What values are used for.
+/// The use of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ValueUse {
     /// The most values that are added up.
@@ -200,7 +200,7 @@ impl<'a> Values<'a> {
         })
     }
 
-    /// What one unit of a value stands for; negative if signs are reversed.
+    /// The size of one unit of a value; negative if signs are reversed.
     pub(crate) fn unit(&self) -> f64 {
         let unit = f64::from(self.fraction_bits).exp2().recip();
         if self.negate { -unit } else { unit }

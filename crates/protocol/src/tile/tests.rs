@@ -111,7 +111,7 @@ fn tiles_are_balanced_by_matrix_cells_and_nearly_square() {
 
 /// One long scanpath does not leave a tile without pairs.
 #[test]
-fn no_tile_is_empty_without_need() {
+fn a_long_scanpath_leaves_no_tile_empty() {
     let (a, b) = (
         cohort(&[(None, 99), (None, 0), (None, 0)]),
         cohort(&[(None, 9)]),
@@ -136,7 +136,7 @@ fn a_plan_of_a_billion_pairs_is_cut_without_a_list() {
 }
 
 #[test]
-fn a_tile_is_a_number_of_a_number() {
+fn tiles_are_written_as_index_and_count() {
     let tile: Tile = "3/8".parse().unwrap();
     assert_eq!(
         (tile.index(), tile.count(), tile.to_string().as_str()),

@@ -43,7 +43,7 @@ pub(crate) fn section(outcome: &Outcome, sides: &[String; 2]) -> Markup {
     }
 }
 
-/// What an output is. Files about groups only have no list of outputs.
+/// The kind of an output. Files about groups only have no list of outputs.
 fn kind(outcome: &Outcome, name: &str) -> OutputKind {
     let mut outputs = outcome.results.outputs().iter();
     match outputs.find(|output| output.name == name) {

@@ -28,7 +28,7 @@ pub(crate) struct Bar {
 /// A drawing of bars.
 pub(crate) struct Bars<'a> {
     pub(crate) bars: &'a [Bar],
-    /// What the drawing is called.
+    /// The title of the drawing.
     pub(crate) title: &'a str,
     /// The names of the two axes: what is measured, and what is counted.
     pub(crate) axes: [&'a str; 2],

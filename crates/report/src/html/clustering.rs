@@ -260,8 +260,8 @@ mod tests {
                     }
                 }
                 expected.push(best.0);
-                let gone = groups.remove(best.1);
-                groups[best.2].extend(gone);
+                let merged = groups.remove(best.1);
+                groups[best.2].extend(merged);
             }
             let tree = tree(far, &vec![0.0; size]);
             let mut heights: Vec<f64> = tree.merges.iter().map(|merge| merge.height).collect();

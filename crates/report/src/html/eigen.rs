@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_matrix_worked_by_hand() {
+    fn a_small_matrix_has_the_known_eigenvalues() {
         // (x−3)(x−1) on the first two places, −5 on the last.
         let matrix = vec![
             vec![2.0, 1.0, 0.0],

@@ -18,7 +18,6 @@ const MAX_TABLE_TILES: usize = 2500;
 /// The most tiles that have a second number for the pointer.
 const MAX_SECONDARY: usize = 500_000;
 
-/// All of one view.
 pub(crate) fn of_view(report: &Report<'_>, view: &View<'_>, number: usize) -> io::Result<Markup> {
     let quantity = view.quantity;
     let id = format!("view-{number}");

@@ -25,7 +25,7 @@ pub(crate) struct HeatMap<'a> {
     pub(crate) columns: Tree,
     pub(crate) quantity: Quantity<'a>,
     pub(crate) scale: &'a Scale,
-    /// What the two cohorts are called.
+    /// The names of the two cohorts.
     pub(crate) names: &'a [String; 2],
 }
 

@@ -223,7 +223,7 @@ impl Matrix {
             }
         }
         if unlike_themselves {
-            return Err(NotSquare::UnlikeThemselves);
+            return Err(NotSquare::NotMostSimilarToSelf);
         }
         for place in 0..size {
             far_apart[place * size + place] = 0.0;
@@ -273,7 +273,7 @@ pub(crate) enum NotSquare {
     /// The same ids on both sides, but a pair and its reverse differ.
     NotSymmetric,
     /// Somebody is more similar to somebody else than to themselves.
-    UnlikeThemselves,
+    NotMostSimilarToSelf,
 }
 
 pub(crate) fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {

@@ -58,7 +58,7 @@ use veilpath_metrics::text::printable_lines;
 use veilpath_protocol::Outcome;
 use view::{View, Views};
 
-/// What goes into a report in addition to the result file.
+/// The options of a report.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options<'a> {
     /// The name of the result file.
@@ -71,7 +71,7 @@ pub struct Options<'a> {
     pub own: Option<OwnCohort<'a>>,
     /// The heading of the page.
     pub title: Option<&'a str>,
-    /// What the two cohorts are called; `None` takes the names of the file.
+    /// The names of the two cohorts; `None` takes those of the file.
     pub names: Option<&'a [String; 2]>,
 }
 

@@ -1,4 +1,4 @@
-//! Who is most like whom.
+//! The most similar participants.
 
 use super::heat_map::cut;
 use super::matrix::Matrix;
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn the_two_nearest_come_in_order_and_ties_by_place() {
+    fn the_two_nearest_are_in_order_and_ties_by_index() {
         let matrix = matrix(&[
             ("p", "x", 0.2),
             ("p", "y", 0.9),

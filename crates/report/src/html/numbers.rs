@@ -65,13 +65,13 @@ pub(crate) fn counted(number: usize, noun: &str) -> String {
 /// Round numbers from at most `least` to at least `greatest`, about `steps` apart: the ticks of an axis.
 pub(crate) fn ticks(least: f64, greatest: f64, steps: usize) -> Vec<f64> {
     let span = (greatest - least).max(f64::MIN_POSITIVE * 1e10);
-    let rough = span / steps.max(1) as f64;
-    let power = 10_f64.powf(rough.log10().floor());
+    let raw_step = span / steps.max(1) as f64;
+    let power = 10_f64.powf(raw_step.log10().floor());
     let step = [1.0, 2.0, 2.5, 5.0, 10.0]
         .map(|factor| factor * power)
         .into_iter()
-        .find(|&step| step >= rough * 0.999)
-        .unwrap_or(rough);
+        .find(|&step| step >= raw_step * 0.999)
+        .unwrap_or(raw_step);
     let first = (least / step + 1e-9).floor();
     let mut ticks = Vec::new();
     for at in 0..200 {

@@ -257,7 +257,7 @@ pub(super) fn capitalised(text: &str) -> String {
     first.into_iter().flatten().chain(letters).collect()
 }
 
-/// What to show, where there are several stimuli or outputs.
+/// The controls that choose a view, if there are several stimuli or outputs.
 fn selector(report: &Report<'_>) -> Markup {
     let outputs = report.views.quantities.iter();
     let outputs: Vec<&str> = outputs.map(|quantity| quantity.name).collect();

@@ -14,11 +14,11 @@ use veilpath_metrics::{
 /// Two scanpaths of the same stimulus, both on this machine.
 #[derive(Clone, Debug)]
 pub struct OwnPair {
-    /// Who looked.
+    /// The participants.
     pub participants: [String; 2],
-    /// At what.
+    /// The stimulus.
     pub stimulus: Option<String>,
-    /// What they looked at.
+    /// Their scanpaths.
     pub scanpaths: [Scanpath; 2],
     /// The letters.
     pub alphabet: Alphabet,

@@ -4,7 +4,7 @@ use crate::result_file::{ResultFile, Row};
 use crate::units::output_unit;
 use veilpath_protocol::{Output, OutputKind, Value};
 
-/// What is drawn: one output of every pair.
+/// The drawn quantity: one output of every pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Quantity<'a> {
     /// Which of the values of a pair it is.
@@ -12,7 +12,7 @@ pub(crate) struct Quantity<'a> {
     /// Its name, for headings.
     pub(crate) name: &'a str,
     pub(crate) kind: OutputKind,
-    /// What a bit says.
+    /// The meaning of a bit.
     pub(crate) threshold: ThresholdSide,
     /// The unit of its numbers.
     pub(crate) unit: Option<&'static str>,

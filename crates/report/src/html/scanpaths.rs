@@ -31,7 +31,7 @@ pub struct OwnCohort<'a> {
 /// The most scanpaths that are drawn.
 const MAX_PICTURES: usize = 120;
 
-/// The most letters of a scanpath that are drawn: longer ones would be a blot.
+/// The most letters of a scanpath that are drawn: longer paths are unreadable.
 const MAX_LETTERS: usize = 1000;
 
 /// The longer side of a picture, in SVG units.

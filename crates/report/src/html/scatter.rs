@@ -42,7 +42,7 @@ pub(crate) fn figure(
         Err(NotSquare::UnknownDirection) if !quantity.is_from_csv => {
             "this output does not say which of two pairs is more alike"
         }
-        Err(NotSquare::UnlikeThemselves) => {
+        Err(NotSquare::NotMostSimilarToSelf) => {
             "on a map every scanpath must be most similar to itself, but by this output one is more similar to another"
         }
         Err(NotSquare::UnknownDirection) => {

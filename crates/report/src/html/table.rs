@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-/// What stands in a column.
+/// A column and its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Column<'a> {
     /// Text, left-aligned. The first column is the heading of its row.

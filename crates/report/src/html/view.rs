@@ -139,7 +139,7 @@ impl<'a> Views<'a> {
 enum Part<'a> {
     /// All scanpaths with all, where scanpaths of different stimuli were compared.
     AcrossStimuli,
-    /// All stimuli, so many.
+    /// All stimuli, and how many there are.
     Mean(Vec<Row<'a>>, usize),
     /// One stimulus, or all pairs where there are none.
     Stimulus(String, Vec<Row<'a>>),

@@ -8,7 +8,6 @@ use std::io::Read;
 use veilpath_metrics::text::from_csv_field;
 use veilpath_protocol::{MAX_TEXT_BYTES, Output, OutputKind, Value};
 
-/// Which column is which.
 struct Columns {
     a: usize,
     b: usize,

@@ -23,7 +23,7 @@ pub const MAX_BYTES: u64 = 1 << 30;
 /// The longest name of a pair's stimuli, which is `x|y` where they differ.
 const MAX_STIMULI_BYTES: usize = 2 * MAX_TEXT_BYTES + 1;
 
-/// What a result file contains: the pairs by ids, and from JSON the whole outcome.
+/// The contents of a result file: the pairs by ids, and from JSON the whole outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResultFile {
     outcome: Option<Outcome>,
@@ -307,7 +307,7 @@ impl Ids {
     }
 }
 
-/// Text from a file must neither control the terminal nor flood it.
+/// Text from a file must neither control the terminal nor fill it.
 fn at(line: u64, column: u64, problem: &str) -> ResultFileError {
     let problem = table::printable(problem);
     ResultFileError::Syntax {

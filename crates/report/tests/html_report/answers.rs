@@ -91,9 +91,9 @@ fn private_answers_are_shown_without_what_they_do_not_have() {
 
 #[test]
 fn names_in_answers_are_escaped() {
-    let evil = "</title></script><script>alert(1)</script><img src=x>\"'&";
+    let hostile = "</title></script><script>alert(1)</script><img src=x>\"'&";
     let json = serde_json::to_string(&every_answer()).unwrap();
-    let evil_json = serde_json::to_string(evil).unwrap();
+    let hostile_json = serde_json::to_string(hostile).unwrap();
     let mut changed = json.clone();
     for name in [
         "experts",
@@ -108,10 +108,10 @@ fn names_in_answers_are_escaped() {
         "difference of means",
         "Are experts more alike than novices?",
     ] {
-        changed = changed.replace(&format!("\"{name}\""), &evil_json);
+        changed = changed.replace(&format!("\"{name}\""), &hostile_json);
     }
     // Keys are no names.
-    let changed = changed.replace(&format!("{evil_json}:"), "\"score\":");
+    let changed = changed.replace(&format!("{hostile_json}:"), "\"score\":");
     let page = page_of(with(serde_json::from_str(&changed).unwrap()));
     assert!(!page.contains("<script>alert") && !page.contains("<img"));
     assert_eq!(page.matches("<script").count(), 1);

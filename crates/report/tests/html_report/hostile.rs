@@ -35,20 +35,22 @@ fn the_page_loads_nothing_and_runs_only_its_own_script() {
 
 #[test]
 fn ids_are_escaped_everywhere() {
-    let evil = "</title></script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&";
+    let hostile = "</title></script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&";
     let values = [
         [Value::Number(1.0), Value::Number(0.1)],
         [Value::Number(2.0), Value::Number(0.2)],
     ];
-    let rows: [(&str, &str, &str, &[Value]); 2] =
-        [(evil, "q", evil, &values[0]), ("p", evil, evil, &values[1])];
+    let rows: [(&str, &str, &str, &[Value]); 2] = [
+        (hostile, "q", hostile, &values[0]),
+        ("p", hostile, hostile, &values[1]),
+    ];
     let mut outcome = common::outcome(common::spec("score"), &rows);
-    outcome.spec.encoding.insert(evil.into(), evil.into());
-    outcome.names = [evil.into(), evil.into()];
+    outcome.spec.encoding.insert(hostile.into(), hostile.into());
+    outcome.names = [hostile.into(), hostile.into()];
     outcome.answers = common::answers();
     outcome.revealed = vec![Revealed {
-        to: evil.into(),
-        what: evil.into(),
+        to: hostile.into(),
+        what: hostile.into(),
     }];
     let file = ResultFile::from(outcome);
     let alphabet = Alphabet::letters(4).unwrap();
@@ -57,9 +59,9 @@ fn ids_are_escaped_everywhere() {
         encoding: Encoding::default(),
         screen: None,
         entries: vec![Entry {
-            participant: evil.into(),
+            participant: hostile.into(),
             group: None,
-            stimulus: Some(evil.into()),
+            stimulus: Some(hostile.into()),
             scanpath: alphabet.parse("ABBA").unwrap(),
             fixations: None,
         }],
@@ -74,9 +76,9 @@ fn ids_are_escaped_everywhere() {
     let page = page_with(
         &file,
         Options {
-            source: evil,
+            source: hostile,
             own: Some(own),
-            title: Some(evil),
+            title: Some(hostile),
             ..Options::default()
         },
     );

@@ -171,7 +171,7 @@ fn percentages_have_their_unit() {
 
 /// Another output may be symmetric without everybody being most similar to themselves.
 #[test]
-fn a_map_needs_everybody_to_be_most_like_themselves() {
+fn a_map_needs_everyone_to_be_most_similar_to_themselves() {
     let ids = ["p", "q", "r"];
     let rec = [[10.0, 30.0, 5.0], [30.0, 20.0, 8.0], [5.0, 8.0, 40.0]];
     let values: Vec<[Value; 2]> = (0..9)

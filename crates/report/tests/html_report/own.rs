@@ -245,19 +245,19 @@ fn large_cohorts_and_long_scanpaths_are_bounded() {
 
 #[test]
 fn hostile_names_are_escaped_in_own_figures() {
-    let evil = "</script><script>alert(1)</script><img src=x>\"'&";
-    let mut cohort = cohort(vec![entry(evil, Some(evil), evil, "ABCD")]);
+    let hostile = "</script><script>alert(1)</script><img src=x>\"'&";
+    let mut cohort = cohort(vec![entry(hostile, Some(hostile), hostile, "ABCD")]);
     cohort
         .encoding
         .0
-        .insert("areas".into(), format!("{evil}, b, c, d"));
+        .insert("areas".into(), format!("{hostile}, b, c, d"));
     let mut shown = pair(
         Some(Metric::Levenshtein),
         ["AB", "BA"],
         Recurrence::SameLetter,
     );
-    shown.participants = [evil.into(), evil.into()];
-    shown.stimulus = Some(evil.into());
+    shown.participants = [hostile.into(), hostile.into()];
+    shown.stimulus = Some(hostile.into());
     let page = page(&cohort, None, &[shown]);
     assert!(!page.contains("<script>alert") && !page.contains("<img"));
     // A page that was made without this side's cohort shows nothing of it.

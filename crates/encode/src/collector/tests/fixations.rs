@@ -222,11 +222,11 @@ fn options_of_another_detector_have_no_effect() {
     let mut sink = collector(&options);
     gaze(&mut sink);
     let (_, summary) = sink.finish().unwrap();
-    let idle = |field| EncodeNote::NoEffect {
+    let no_effect = |field| EncodeNote::NoEffect {
         field,
         reason: NoEffect::Detector("ivt"),
     };
-    let expected = [EncodeField::Dispersion, EncodeField::MinDwell].map(idle);
+    let expected = [EncodeField::Dispersion, EncodeField::MinDwell].map(no_effect);
     assert_eq!(summary.notes, expected);
 }
 

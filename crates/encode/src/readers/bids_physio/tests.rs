@@ -28,7 +28,7 @@ fn read_files(files: &[(&str, &str)], options: &ReadOptions) -> Result<Recorder,
 }
 
 #[test]
-fn our_own_file() {
+fn the_test_file_is_read() {
     let path = Path::new(concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../testdata/formats/bids/sub-01_task-search_run-1_recording-eye1_physio.tsv.gz"
@@ -210,8 +210,8 @@ fn refusals_say_what_to_do() {
     assert!(refused(&[("sub-1_physioevents.tsv", "0.1\t0.2\tblink\n")]).contains("_physio.tsv.gz"));
     let heart = r#"{"SamplingFrequency": 50, "Columns": ["cardiac"]}"#;
     assert!(refused(&[(DATA, "1\n"), json(heart)]).contains("cardiac"));
-    let rateless = r#"{"Columns": ["x_coordinate", "y_coordinate"]}"#;
-    assert!(refused(&[(DATA, "1\t2\n"), json(rateless)]).contains("sampling rate"));
+    let without_rate = r#"{"Columns": ["x_coordinate", "y_coordinate"]}"#;
+    assert!(refused(&[(DATA, "1\t2\n"), json(without_rate)]).contains("sampling rate"));
     let volts = r#"{"SamplingFrequency": 50, "Columns": ["x_coordinate", "y_coordinate"], "x_coordinate": {"Units": "V"}}"#;
     assert!(refused(&[(DATA, "1\t2\n"), json(volts)]).contains("not a known unit"));
     assert!(refused(&[(DATA, "1\t2\n"), json("{\"Columns\": [")]).contains("truncated"));
@@ -222,7 +222,7 @@ fn refusals_say_what_to_do() {
 }
 
 #[test]
-fn the_real_file() {
+fn a_published_file_is_read() {
     let folder = "bids_bep020/eyetracking_eeg_ds007338/sub-EP10/ses-01/eeg";
     let Some(path) = shared_file(&format!(
         "{folder}/sub-EP10_ses-01_task-dots_run-01_recording-eye1_physio.tsv.gz"

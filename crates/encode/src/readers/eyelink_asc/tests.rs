@@ -1,6 +1,8 @@
 use super::*;
 use crate::EncodeField;
-use crate::readers::common::testing::{detected, read_detected, read_path, survives_damage};
+use crate::readers::common::testing::{
+    assert_damage_does_not_panic, detected, read_detected, read_path,
+};
 use crate::readers::recorder::{Recorder, read_text, shared_file};
 
 fn read(text: &str, options: &ReadOptions) -> Result<Recorder, ReadError> {
@@ -8,7 +10,7 @@ fn read(text: &str, options: &ReadOptions) -> Result<Recorder, ReadError> {
 }
 
 #[test]
-fn fixations_of_a_tiny_file() {
+fn fixations_of_the_test_file_are_read() {
     let read = read_detected(&EyelinkAsc, "eyelink-asc.asc", &ReadOptions::default());
     let [harbour, garden] = read.recordings.as_slice() else {
         panic!("{read:?}")
@@ -34,7 +36,7 @@ fn fixations_of_a_tiny_file() {
 }
 
 #[test]
-fn samples_of_either_eye() {
+fn samples_of_either_eye_are_read() {
     let mut options = ReadOptions {
         rows: RowChoice::Samples,
         ..ReadOptions::default()
@@ -67,13 +69,13 @@ fn samples_of_either_eye() {
         ]
     );
     options.eye = Eye::Left;
-    let left_alone = read_detected(&EyelinkAsc, "eyelink-asc.asc", &options);
-    assert_eq!(left_alone.recordings.len(), 1);
-    assert_eq!(left_alone.dropped[&Dropped::OtherEye], 1 + 1);
+    let only_left = read_detected(&EyelinkAsc, "eyelink-asc.asc", &options);
+    assert_eq!(only_left.recordings.len(), 1);
+    assert_eq!(only_left.dropped[&Dropped::OtherEye], 1 + 1);
 }
 
 #[test]
-fn trials_blocks_and_names() {
+fn trials_and_blocks_name_recordings() {
     let blocks =
         "START 1 LEFT EVENTS\nEFIX L 1 2 3 4 5 6\nEND 2\nSTART 3 LEFT EVENTS\nEFIX L 4 5 6 7 8 9\n";
     let names = |text: &str, options: &ReadOptions| -> Vec<String> {
@@ -178,11 +180,11 @@ fn odd_cases_are_counted() {
 
 #[test]
 fn damaged_input_does_not_panic() {
-    survives_damage(&EyelinkAsc, "eyelink-asc.asc");
+    assert_damage_does_not_panic(&EyelinkAsc, "eyelink-asc.asc");
 }
 
 #[test]
-fn a_real_monocular_file() {
+fn a_published_monocular_file_is_read() {
     let Some(path) = shared_file("eyelink_asc/eyelink_monocular_example.asc") else {
         return;
     };
@@ -234,7 +236,7 @@ fn a_real_monocular_file() {
 }
 
 #[test]
-fn a_real_binocular_file() {
+fn a_published_binocular_file_is_read() {
     let Some(path) = shared_file("eyelink_asc/eyelink_binocular_example.asc") else {
         return;
     };

@@ -18,7 +18,7 @@ const MI_MATRIX: u32 = 14;
 const MI_COMPRESSED: u32 = 15;
 const FLAG_COMPLEX: u32 = 0x0800;
 
-/// What a variable is.
+/// The class of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     /// A matrix of real numbers.

@@ -69,7 +69,7 @@ fn fixations(read: &Recorder) -> Vec<(String, usize)> {
 }
 
 #[test]
-fn our_own_file() {
+fn the_test_file_is_read() {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../testdata/formats/matlab.mat"

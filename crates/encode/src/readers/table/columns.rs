@@ -30,7 +30,7 @@ pub(super) struct Layout {
     pub(super) event_candidates: Vec<(usize, bool)>,
 }
 
-/// What the names of the coordinates say about them.
+/// A hint about the coordinates, from the names of their columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CoordinateHint {
     /// Nothing.
@@ -135,7 +135,7 @@ impl Layout {
         self.used().any(|used| used == column)
     }
 
-    /// What each column is taken for. A trial takes the place of the stimulus where nothing else names one.
+    /// The role of each column. A trial takes the place of the stimulus where nothing else names one.
     pub(super) fn columns_used(
         &self,
         columns: &Columns,

@@ -4,7 +4,7 @@ use super::columns::{Layout, normalised_name};
 use super::labels::Verdict;
 use crate::{Columns, is_missing};
 
-/// What a 1 means.
+/// The meaning of a 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Indicator {
     Fixation,

@@ -13,12 +13,12 @@ use crate::{
 use std::collections::BTreeSet;
 
 /// A column with more different values in its first rows has no labels of events.
-const MOST_LABELS: usize = 12;
+const MAX_LABELS: usize = 12;
 
-/// So many labels are listed in a note.
+/// The most labels that a note lists.
 const LISTED_LABELS: usize = 5;
 
-/// What the columns about events say of a row.
+/// The verdict of the event columns on a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict<'a> {
     /// Nothing against it.
@@ -136,7 +136,7 @@ impl EventFilter {
         }
     }
 
-    /// What becomes of a row.
+    /// Whether a row is used.
     pub(super) fn judge<'a>(&mut self, row: &Row<'a>) -> Verdict<'a> {
         for &(column, indicator) in &self.indicators {
             if let Some(verdict) = indicator.judge(row.text(column), self.choice.is_some()) {
@@ -294,12 +294,12 @@ impl Candidate {
     }
 
     fn has_labels(&self) -> bool {
-        (2..=MOST_LABELS).contains(&self.counts.labels.len())
+        (2..=MAX_LABELS).contains(&self.counts.labels.len())
     }
 
     fn labels(&self) -> (usize, BTreeSet<String>) {
         let labels = match self.counts.labels.len() {
-            0..=MOST_LABELS => self.counts.labels.clone(),
+            0..=MAX_LABELS => self.counts.labels.clone(),
             _ => BTreeSet::new(),
         };
         (self.column, labels)
@@ -325,7 +325,7 @@ impl Counts {
         self.known += usize::from(meaning.is_some());
         self.movements +=
             usize::from(meaning.is_some_and(|meaning| meaning != LabelMeaning::Vague));
-        if self.labels.len() <= MOST_LABELS && !self.labels.contains(value) {
+        if self.labels.len() <= MAX_LABELS && !self.labels.contains(value) {
             self.labels.insert(value.to_string());
         }
     }

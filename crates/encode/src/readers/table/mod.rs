@@ -17,7 +17,7 @@ mod words;
 
 use super::common::{report_fixation, start_ms};
 use super::{
-    CALLED_AFTER_FILE, Format, SupportedOptions, named_after_file, names_found, or_file_name,
+    Format, PARTICIPANT_NAME_FIELDS, SupportedOptions, named_after_file, names_found, or_file_name,
 };
 use crate::{
     Dropped, EncodeField, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Row, RowChoice,
@@ -30,7 +30,6 @@ use units::Survey;
 
 pub(crate) use places::{coordinate_pairs, look_like_coordinates, unpaired_coordinate};
 
-/// See the module.
 pub(super) struct Table;
 
 impl Format for Table {
@@ -93,7 +92,7 @@ impl Format for Table {
             let by_column = (!roles.not_used.is_empty()).then_some(EncodeField::ParticipantColumn);
             let changed_by: Vec<EncodeField> = by_column
                 .into_iter()
-                .chain(CALLED_AFTER_FILE.iter().copied())
+                .chain(PARTICIPANT_NAME_FIELDS.iter().copied())
                 .collect();
             sink.assumed(&named_after_file(&roles.not_used), &changed_by);
         }

@@ -19,17 +19,17 @@ pub(crate) fn unpaired_coordinate(names: &[&str]) -> Option<(String, &'static st
 
 /// Pairs of names that differ in an x and a y only, such as `left_x` and `left_y`.
 pub(crate) fn coordinate_pairs(names: &[&str]) -> Vec<(String, String)> {
-    let twin = |name: &str, at: usize, y: &str| {
-        let twin = format!("{}{y}{}", &name[..at], &name[at + 1..]);
-        names.contains(&twin.as_str()).then_some(twin)
+    let y_name = |name: &str, at: usize, y: &str| {
+        let y_name = format!("{}{y}{}", &name[..at], &name[at + 1..]);
+        names.contains(&y_name.as_str()).then_some(y_name)
     };
     names
         .iter()
         .filter_map(|name| {
             let mut signs = name.char_indices();
             let y = signs.find_map(|(at, sign)| match sign {
-                'x' => twin(name, at, "y"),
-                'X' => twin(name, at, "Y"),
+                'x' => y_name(name, at, "y"),
+                'X' => y_name(name, at, "Y"),
                 _ => None,
             })?;
             Some((name.to_string(), y))

@@ -28,7 +28,7 @@ pub(super) struct Recordings {
     groups_not_used: Option<GroupsNotUsed>,
 }
 
-/// What a row belongs to, by its ids.
+/// The recording of a row, by its ids.
 pub(super) enum RowOwner {
     Recording(RecordingId),
     /// The participant is missing.

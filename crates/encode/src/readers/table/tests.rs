@@ -20,7 +20,7 @@ fn assumes(read: &Recorder, words: &str) -> bool {
 }
 
 #[test]
-fn the_tiny_file_of_fixations() {
+fn the_test_file_of_fixations_is_read() {
     let options = ReadOptions {
         screen: Some((640.0, 480.0)),
         ..ReadOptions::default()
@@ -71,7 +71,7 @@ fn the_tiny_file_of_fixations() {
 }
 
 #[test]
-fn the_tiny_file_of_gaze() {
+fn the_test_file_of_gaze_is_read() {
     let path = tiny_file("table-gaze.tsv");
     let (read, detected) = read_file(&Table, &path, &ReadOptions::default()).unwrap();
     assert_eq!(detected, "table");
@@ -282,7 +282,7 @@ fn empty_rows_of_spreadsheets_are_counted() {
 }
 
 #[test]
-fn real_reading_data() {
+fn published_reading_data_are_read() {
     let Some(path) = shared_file("scasim/eyemovements.csv") else {
         return;
     };
@@ -319,7 +319,7 @@ fn real_reading_data() {
 }
 
 #[test]
-fn real_fixation_vectors() {
+fn published_fixation_vectors_are_read() {
     for (file, count, last) in [
         ("segment_10_sub-01.tsv", 36, (345.7, 206.8, 89.5)),
         ("segment_10_sub-19.tsv", 28, (356.1, 258.6, 1160.0)),
@@ -357,8 +357,8 @@ fn an_id_taken_from_the_file_name_is_reported() {
         assert_eq!(read.recordings[0].participant, "P7");
         assumes(&read, "named after the file")
     };
-    let nobody = "x,y,duration\n0.5,0.5,200\n";
-    assert!(is_noted(nobody, &ReadOptions::default()));
+    let unnamed = "x,y,duration\n0.5,0.5,200\n";
+    assert!(is_noted(unnamed, &ReadOptions::default()));
     // A file may be called as its column says.
     let named = "participant,x,y,duration\nP7,0.5,0.5,200\n";
     assert!(!is_noted(named, &ReadOptions::default()));
@@ -366,7 +366,7 @@ fn an_id_taken_from_the_file_name_is_reported() {
         participant: Some("P7".into()),
         ..ReadOptions::default()
     };
-    assert!(!is_noted(nobody, &by_user));
+    assert!(!is_noted(unnamed, &by_user));
 }
 
 #[test]
@@ -407,6 +407,6 @@ fn starts_of_fixations_are_read_in_their_own_unit() {
     let starts = |text: &str| plain(text).recordings.remove(0).starts;
     let both = "x,y,start_s,duration_ms\n1,1,0.5,200\n1,1,,200\n";
     assert_eq!(starts(both), [Some(500.0), None]);
-    let judged = "x;y;start;end\n1;1;0,25;0,5\n";
-    assert_eq!(starts(judged), [Some(250.0)]);
+    let inferred = "x;y;start;end\n1;1;0,25;0,5\n";
+    assert_eq!(starts(inferred), [Some(250.0)]);
 }

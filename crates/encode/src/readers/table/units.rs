@@ -12,12 +12,12 @@ use crate::{
 };
 
 /// With fewer points, their range says too little.
-const ENOUGH_POINTS: usize = 20;
+const MIN_POINTS: usize = 20;
 
 /// How many of the first rows are looked at.
 const SURVEYED_ROWS: usize = 1000;
 
-/// What the first rows look like.
+/// Statistics of the first rows.
 #[derive(Default)]
 pub(super) struct Survey {
     points: Vec<(f64, f64)>,
@@ -98,7 +98,7 @@ impl Survey {
         self.points.iter().any(|&(_, y)| y.abs() > 0.55)
     }
 
-    /// What coordinates may be if they are neither fractions nor clearly pixels from the top left.
+    /// The likely unit of coordinates that are neither fractions nor clearly pixels from the top left.
     fn likely_unit(&self) -> Option<LikelyUnit> {
         let within = |x_most: f64, y_most: f64| {
             let inside = |&&(x, y): &&(f64, f64)| x.abs() <= x_most && y.abs() <= y_most;
@@ -129,7 +129,7 @@ impl Survey {
             );
             least >= -5.0 && most <= 105.0 && most - least >= 50.0
         };
-        self.points.len() >= ENOUGH_POINTS && spread(|point| point.0) && spread(|point| point.1)
+        self.points.len() >= MIN_POINTS && spread(|point| point.0) && spread(|point| point.1)
     }
 
     fn has_longitudes_above_180(&self) -> bool {
@@ -149,7 +149,7 @@ pub(super) fn space(
         Some(unit) => Some(unit),
         None => unit_by_name(columns, layout, survey, sink)?,
     };
-    let judged = stated.is_none();
+    let inferred = stated.is_none();
     let unit = match stated {
         Some(unit) => unit,
         None => unit_by_survey(columns, layout, survey, options, sink)?,
@@ -180,7 +180,7 @@ pub(super) fn space(
         None => space_in(unit, None, options),
     };
     match survey.likely_unit() {
-        Some(likely) if space.is_none() && judged && sink.places_points() => {
+        Some(likely) if space.is_none() && inferred && sink.places_points() => {
             Err(likely.error(columns))
         }
         _ => Ok(space),

@@ -2,7 +2,7 @@
 
 use super::columns::normalised_name;
 
-/// What a label says about a row.
+/// The meaning of a label for a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LabelMeaning {
     Fixation,
@@ -12,7 +12,7 @@ pub(super) enum LabelMeaning {
     Vague,
 }
 
-/// What a word means; `None` for a word that is not known.
+/// The meaning of a word; `None` if it is unknown.
 pub(super) fn meaning(label: &str) -> Option<LabelMeaning> {
     match normalised_name(label).as_str() {
         "fixation" | "fixations" | "fix" | "fixa" | "efix" => Some(LabelMeaning::Fixation),

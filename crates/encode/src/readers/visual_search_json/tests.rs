@@ -25,7 +25,7 @@ fn read_file(path: &Path) -> Recorder {
 }
 
 #[test]
-fn our_own_file() {
+fn the_test_file_is_read() {
     let read = read_file(Path::new(concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../testdata/formats/visual-search-json.json"
@@ -51,7 +51,7 @@ fn our_own_file() {
 }
 
 #[test]
-fn a_list_of_records_with_names_and_tasks() {
+fn lists_of_records_with_names_and_tasks_are_read() {
     let text = r#"[{"name": "1.jpg", "subject": 2, "task": "fork", "X": [1], "Y": [2], "T": [3]},
         {"name": "2.jpg", "subject": 2, "X": [1], "Y": [2]}]"#;
     let read = read(text).unwrap();
@@ -125,7 +125,7 @@ fn errors_name_line_and_column_and_quote_nothing() {
 }
 
 #[test]
-fn the_real_files() {
+fn published_files_are_read() {
     // Scanpaths, fixations, and scanpaths with more durations than places, counted with Python's json module.
     for (subject, scanpaths, fixations) in [
         ("01", 132, 735),

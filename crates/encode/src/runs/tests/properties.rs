@@ -21,8 +21,8 @@ fn in_one_go(rows: &[(f64, Gaze)], step: f64, options: RunOptions) -> Vec<u16> {
     let mut runs: Vec<(u16, f64, f64)> = Vec::new();
     let mut open = false;
     for (i, &(time, gaze)) in rows.iter().enumerate() {
-        let went_back = i > 0 && time < rows[i - 1].0;
-        open &= !went_back && gaze != Gaze::Elsewhere;
+        let is_backwards = i > 0 && time < rows[i - 1].0;
+        open &= !is_backwards && gaze != Gaze::Elsewhere;
         let Gaze::At(letter) = gaze else { continue };
         let end = match rows.get(i + 1) {
             Some(&(next, _)) if next >= time && next - time <= 1.5 * step => next,

@@ -66,7 +66,7 @@ pub trait Cell {
     /// The value of each wire down the column at the first row.
     fn upper_border(&self, wire: usize) -> bool;
 
-    /// What is counted over many cells.
+    /// The counters of the cell, over many cells.
     fn counters(&self) -> &[Counter] {
         &[]
     }

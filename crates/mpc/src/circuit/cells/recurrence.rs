@@ -31,7 +31,7 @@ pub struct RecurrenceCell {
 /// One for all points, and at most two for each direction of lines.
 const MAX_COUNTERS: usize = 1 + 3 * 2;
 
-/// What is counted on lines.
+/// The lines that are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lines {
     /// L, at least 2.

@@ -27,7 +27,7 @@ fn the_receiver_gets_one_key_of_each_pair() {
     });
 }
 
-/// What a sender receives if it is sent these bytes.
+/// The result of a sender that receives these bytes.
 fn sender_receives(bytes: &[u8]) -> Result<BaseKeys<[Block; 2]>, MpcError> {
     let (mut left, mut right) = memory_pair();
     right.send(bytes).unwrap();

@@ -21,7 +21,7 @@ use zeroize::Zeroizing;
 
 const FOUR: GroupBits = GroupBits::FOUR;
 
-/// The base transfers of a dealer, and what an honest receiver makes of them.
+/// The base transfers of a dealer, and the trees of an honest receiver.
 struct DealerOutput {
     kernel: Kernel,
     delta: Arc<Delta>,
@@ -74,7 +74,7 @@ impl DealerOutput {
     }
 }
 
-/// What a sender makes of these bytes.
+/// The result of a sender that receives these bytes.
 fn send(
     mut sender: Sender,
     count: usize,
@@ -113,7 +113,7 @@ pub(crate) fn correction_place(tree: usize, level: usize, side: usize) -> usize 
 }
 
 #[test]
-fn a_lie_in_a_tree_is_a_guess_of_one_bit() {
+fn an_error_in_a_tree_passes_only_if_one_bit_is_guessed() {
     for seed in 0..4 {
         let dealt = DealerOutput::new(seed);
         assert!(dealt.sender(&dealt.message).is_ok());
@@ -133,8 +133,8 @@ fn a_lie_in_a_tree_is_a_guess_of_one_bit() {
 }
 
 #[test]
-fn guessing_bits_fails_as_often_as_it_must() {
-    // Lies in three trees pass if and only if three bits are guessed: for an eighth of all offsets.
+fn three_guessed_bits_pass_for_one_offset_in_eight() {
+    // Errors in three trees pass if and only if three bits are guessed: for an eighth of all offsets.
     let (mut passed, sessions) = (0, 400);
     for seed in 0..sessions {
         let dealt = DealerOutput::new(1000 + seed);
@@ -200,12 +200,12 @@ fn cheating_batch(
             0 => choices.extend_from_slice(&total),
             _ => {
                 for at in 0..width {
-                    let lie = if number == tree {
+                    let deviation = if number == tree {
                         error[at]
                     } else {
                         Block::ZERO
                     };
-                    append_block(&mut bytes, total[at] ^ choices[at] ^ lie);
+                    append_block(&mut bytes, total[at] ^ choices[at] ^ deviation);
                 }
             }
         }
@@ -230,7 +230,7 @@ fn cheating_batch(
 }
 
 #[test]
-fn a_lie_in_a_chunk_is_a_guess_of_a_group() {
+fn an_error_in_a_chunk_passes_only_if_its_group_is_guessed() {
     let count = 1024;
     for seed in 0..3 {
         let dealt = DealerOutput::new(seed);
@@ -244,13 +244,13 @@ fn a_lie_in_a_chunk_is_a_guess_of_a_group() {
                 assert_eq!(caught, guess != dealt.missing(tree));
             }
         }
-        // Without a lie (there is no tree 32) the same code is an honest receiver.
+        // There is no tree 32: without an error the same code is an honest receiver.
         assert!(send(sender(), count, &cheating_batch(&dealt, count, (32, 0), 0)).is_ok());
     }
 }
 
 #[test]
-fn unchecked_cots_are_erased_and_the_last() {
+fn a_failed_check_erases_the_cots_and_ends_the_sender() {
     let count = 1024;
     let dealt = DealerOutput::new(8);
     for (guess, right) in [(dealt.missing(5), true), (dealt.missing(5) ^ 3, false)] {
@@ -260,9 +260,9 @@ fn unchecked_cots_are_erased_and_the_last() {
         right_end.send(&bytes).unwrap();
         right_end.flush().unwrap();
         let mut v = vec![Block::new(9); count];
-        let made = CotSender::extend(&mut sender, &mut v, &mut left);
+        let extended = CotSender::extend(&mut sender, &mut v, &mut left);
         assert_eq!(
-            is_caught(&made, Misbehaviour::InconsistentTransfers),
+            is_caught(&extended, Misbehaviour::InconsistentTransfers),
             !right
         );
         assert_eq!(v.iter().all(|block| *block == Block::ZERO), !right);

@@ -4,7 +4,7 @@ use super::MAX_BATCH;
 use crate::block::Block;
 use zeroize::Zeroizing;
 
-/// What the callers have announced. Both sides announce the same, so their batches are equal.
+/// Transfers that callers have announced. Both sides announce the same, so their batches are equal.
 #[derive(Default)]
 pub(super) struct Demand {
     announced: usize,

@@ -106,10 +106,10 @@ impl Receiver {
         Ok(())
     }
 
-    /// Replaces the stream of one leaf: from now on the receiver lies in this tree, consistently, and is caught unless the
-    /// leaf is the one that the sender does not have.
+    /// Replaces the stream of one leaf. From now on this tree deviates, and the check fails unless the leaf is the one that
+    /// the sender does not have.
     #[cfg(test)]
-    pub(crate) fn lie(&mut self, tree: usize, leaf: usize) {
+    pub(crate) fn corrupt_leaf(&mut self, tree: usize, leaf: usize) {
         self.trees[tree].replace(leaf, Block::new(0x1e));
     }
 

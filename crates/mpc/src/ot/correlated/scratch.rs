@@ -15,7 +15,7 @@ pub(super) struct Rows<'a> {
     pub(super) rows: &'a mut [Block],
     /// The receiver's choices.
     pub(super) choices: &'a mut [Block],
-    /// What a tree gives as choices.
+    /// The choices of one tree.
     pub(super) total: &'a mut [Block],
 }
 

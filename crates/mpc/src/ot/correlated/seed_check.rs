@@ -18,7 +18,6 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-/// The hash of a leaf.
 type LeafHash = [Block; 2];
 
 /// Both sides' hash over all trees.

@@ -11,21 +11,21 @@ use core::hint::black_box;
 use super::{Element, Lanes};
 
 /// Limbs that are selected at a time: as many as leave registers to work with.
-const MOST: usize = 20;
+const MAX_LIMBS: usize = 20;
 /// The limbs of the shortest elements, modulo the square of a prime of 256 bits.
-const FEWEST: usize = 10;
+const MIN_LIMBS: usize = 10;
 
 /// Each lane takes its own entry; every entry is read, whatever the digits.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn select(table: &[Element], digits: &Lanes, out: &mut [Lanes]) {
     let (mut first, count) = (0, out.len());
-    while count - first >= MOST {
-        select_limbs::<MOST>(table, digits, first, out);
-        first += MOST;
+    while count - first >= MAX_LIMBS {
+        select_limbs::<MAX_LIMBS>(table, digits, first, out);
+        first += MAX_LIMBS;
     }
-    while count - first >= FEWEST {
-        select_limbs::<FEWEST>(table, digits, first, out);
-        first += FEWEST;
+    while count - first >= MIN_LIMBS {
+        select_limbs::<MIN_LIMBS>(table, digits, first, out);
+        first += MIN_LIMBS;
     }
     while first < count {
         select_limbs::<1>(table, digits, first, out);

@@ -6,7 +6,7 @@ use veilpath_metrics::{Costs, Model, RecurrentLetters, Scores};
 
 /// The largest table of all pairs of letters that is scanned or stored. For larger ones costs are computed on demand,
 /// without looking for a common divisor.
-const MOST_ENTRIES: usize = 1 << 20;
+const MAX_ENTRIES: usize = 1 << 20;
 
 /// The inputs of matrix cells, by the garbler's letter and the evaluator's.
 pub(in crate::engines) struct Inputs<'a> {
@@ -30,7 +30,7 @@ impl<'a> Inputs<'a> {
             table: Vec::new(),
         };
         let letters = scoring.letters();
-        if letters.pow(2) <= MOST_ENTRIES {
+        if letters.pow(2) <= MAX_ENTRIES {
             let mut table = vec![0; letters.pow(2)];
             for (a, row) in table.chunks_exact_mut(letters).enumerate() {
                 inputs.compute(a, row);
@@ -106,8 +106,8 @@ impl<'a> Entries<'a> {
         }
     }
 
-    fn are_few(&self) -> bool {
-        self.rows as usize * self.letters as usize <= MOST_ENTRIES
+    fn fit_in_table(&self) -> bool {
+        self.rows as usize * self.letters as usize <= MAX_ENTRIES
     }
 
     fn all(&self) -> impl Iterator<Item = i64> + '_ {
@@ -119,7 +119,7 @@ impl<'a> Entries<'a> {
     /// The common divisor of the gaps and of all entries that matter. One beyond `most` does not (a cost above two
     /// gaps, a score below them).
     pub(in crate::engines) fn divisor(&self, of_gaps: u64, most: u64) -> u64 {
-        if !self.are_few() {
+        if !self.fit_in_table() {
             return 1;
         }
         let matters = |entry: &i64| match self.model {
@@ -135,7 +135,7 @@ impl<'a> Entries<'a> {
 
     /// The largest cost after division, clipped at `most`.
     pub(in crate::engines) fn largest(&self, most: u64, divisor: u64) -> u64 {
-        if !self.are_few() {
+        if !self.fit_in_table() {
             return most;
         }
         let largest = self.all().map(|cost| cost.unsigned_abs() / divisor).max();

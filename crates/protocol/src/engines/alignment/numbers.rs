@@ -1,7 +1,7 @@
 //! From the number of a matrix to the raw result, and what is known about both in advance.
 
 use super::length_terms::{LengthTerms, Test};
-use super::scoring::{Kind, Longest, MOST_LETTERS, Scoring, shape};
+use super::scoring::{Kind, Longest, MAX_LETTERS, Scoring, shape};
 use crate::limit::AnswerSize;
 use crate::{JobError, ProtocolError};
 use std::ops::RangeInclusive;
@@ -81,7 +81,7 @@ impl Scoring {
     }
 
     /// The raw result as a linear function of the number of a matrix: a constant, and the factor of the number. With
-    /// hidden lengths the number has been settled.
+    /// hidden lengths the number is the adjusted one.
     pub(crate) fn linear(&self, rows: u32, columns: u32) -> Result<[i64; 2], ProtocolError> {
         let (rows, columns) = (i128::from(rows), i128::from(columns));
         let (constant, factor) = match (self.padding, self.kind) {
@@ -145,7 +145,7 @@ impl Scoring {
     /// durations.
     pub(in crate::engines) fn length_terms(&self) -> Option<LengthTerms> {
         if let Kind::Reward { largest } = self.kind {
-            let length = self.padding.map_or(MOST_LETTERS, |padding| padding.length);
+            let length = self.padding.map_or(MAX_LETTERS, |padding| padding.length);
             return Some(LengthTerms {
                 width: bits_for(largest.saturating_mul(2 * u64::from(length))),
                 subtract: true,
@@ -198,8 +198,8 @@ impl Scoring {
         })
     }
 
-    /// Bits of settled numbers of matrices of scanpaths up to these lengths; 0 if nothing is settled.
-    pub(in crate::engines) fn settled_bits(&self, longest: Longest) -> usize {
+    /// Bits of adjusted numbers of matrices of scanpaths up to these lengths; 0 if nothing is adjusted.
+    pub(in crate::engines) fn adjusted_bits(&self, longest: Longest) -> usize {
         match (self.kind, self.padding) {
             (Kind::Reward { largest }, None) => {
                 let letters = u64::from(longest.shorter) + u64::from(longest.longer);
@@ -225,8 +225,8 @@ impl Scoring {
         }
     }
 
-    /// The settled result for a number: the user's score is computed from it if lengths are hidden.
-    pub(in crate::engines) fn settled(&self, number: u64) -> Option<i64> {
+    /// The adjusted result for a number, from which the user's score follows if lengths are hidden.
+    pub(in crate::engines) fn adjusted(&self, number: u64) -> Option<i64> {
         match self.length_terms() {
             Some(length_terms) if !length_terms.doubled => {
                 let value = i128::from(number) - length_terms.offset;
@@ -239,8 +239,8 @@ impl Scoring {
         }
     }
 
-    /// The bit of a settled number that says whether it is within a bound.
-    pub(in crate::engines) fn settled_test(&self, bound: Bound) -> Test {
+    /// The bit of an adjusted number that says whether it is within a bound.
+    pub(in crate::engines) fn adjusted_test(&self, bound: Bound) -> Test {
         let offset = self
             .length_terms()
             .map_or(0, |length_terms| length_terms.offset);
@@ -313,10 +313,10 @@ impl Scoring {
             Kind::Difference { insert, delete } => AnswerSize::BitsOf(insert + delete),
             Kind::Local { best, .. } => AnswerSize::BitsOf(best),
             Kind::Warping { largest } => {
-                AnswerSize::Bits(bits_for(largest.saturating_mul(MOST_LETTERS.into())))
+                AnswerSize::Bits(bits_for(largest.saturating_mul(MAX_LETTERS.into())))
             }
             Kind::Reward { largest } => {
-                let letters = 2 * u64::from(MOST_LETTERS);
+                let letters = 2 * u64::from(MAX_LETTERS);
                 AnswerSize::Bits(bits_for(largest.saturating_mul(letters)))
             }
             Kind::Frechet { largest } | Kind::Hausdorff { largest } => {
@@ -334,7 +334,7 @@ impl Scoring {
                             .ok()
                             .and_then(|it| 1u64.checked_shl(it));
                         let factor = factor.unwrap_or(u64::MAX);
-                        AnswerSize::BitsOf(factor.saturating_mul(MOST_LETTERS.into()))
+                        AnswerSize::BitsOf(factor.saturating_mul(MAX_LETTERS.into()))
                     }
                 }
             }

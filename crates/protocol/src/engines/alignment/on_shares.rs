@@ -19,7 +19,7 @@ pub(in crate::engines) struct OnShares {
     pub(in crate::engines) inputs: Circuit,
 }
 
-/// What is computed.
+/// The method of computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::engines) enum Method {
     /// A recurrence along the anti-diagonals of matrices.

@@ -37,10 +37,10 @@ pub(in crate::engines) fn decode(
         return Ok((output < 2).then_some(Answer::Within((output == 1) != test.negated)));
     }
     if job.pad_to.is_some() {
-        let Some(settled) = scoring.settled(output) else {
+        let Some(adjusted) = scoring.adjusted(output) else {
             return Ok(None);
         };
-        let pair_score = job.comparison.model().read_without_lengths(settled)?;
+        let pair_score = job.comparison.model().read_without_lengths(adjusted)?;
         return Ok(Some(pair_score.into()));
     }
     let Some(raw) = scoring.raw(output, rows, columns) else {
@@ -59,7 +59,7 @@ pub(in crate::engines) fn test(
 ) -> Result<Test, ProtocolError> {
     if job.pad_to.is_some() {
         let bound = job.comparison.bound_without_lengths(threshold)?;
-        return Ok(scoring.settled_test(bound));
+        return Ok(scoring.adjusted_test(bound));
     }
     let bound = job
         .comparison

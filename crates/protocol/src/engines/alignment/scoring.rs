@@ -212,8 +212,8 @@ impl Scoring {
                 let duration = |letter: &u16| {
                     let durations = (0..).zip(&self.durations);
                     durations.fold(0, |found, (number, duration): (u64, &u64)| {
-                        let is_it = number.ct_eq(&u64::from(*letter));
-                        u64::conditional_select(&found, duration, is_it)
+                        let is_equal = number.ct_eq(&u64::from(*letter));
+                        u64::conditional_select(&found, duration, is_equal)
                     })
                 };
                 scanpath.letters().iter().map(duration).sum()
@@ -348,4 +348,4 @@ pub(in crate::engines) fn shape(rows: u32, columns: u32) -> Shape {
 }
 
 /// The longest scanpath that the look-up can number.
-pub(in crate::engines) const MOST_LETTERS: u32 = MAX_STRIPS * STRIP_ROWS as u32;
+pub(in crate::engines) const MAX_LETTERS: u32 = MAX_STRIPS * STRIP_ROWS as u32;

@@ -40,7 +40,7 @@ const STAGE_WAITS: u64 = 2;
 /// Rounds of a portion that overlap with nothing: its first columns, and its opening.
 const PORTION_WAITS: u64 = 2;
 
-/// What a job will cost between sides with this many cores. All comparisons count as the mean one.
+/// The estimated costs of a job between sides with this many cores. All comparisons count as the mean one.
 #[allow(clippy::cast_precision_loss)] // an estimate
 pub(crate) fn costs(comparison: &Comparison, work: &Work, cores: u32) -> Costs {
     let (rows, columns) = work.mean_matrix();

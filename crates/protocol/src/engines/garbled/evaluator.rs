@@ -1,7 +1,7 @@
 //! The evaluator (the joining side): it never reveals a letter.
 
 use super::Partitioning;
-use super::outputs::{bits_of, reduce_to_output, settle};
+use super::outputs::{add_length_terms, bits_of, reduce_to_output};
 use super::schedule::{Portion, Schedule, Stage};
 use super::workers::{evaluator_channels, stage_result};
 use crate::engines::alignment::circuit::{Circuit, with_cell};
@@ -165,7 +165,7 @@ impl<'a> StageEvaluator<'a, '_> {
                 own.push(bit);
             }
             let own = session.own_bits(&own, channel)?;
-            numbers = settle(
+            numbers = add_length_terms(
                 session.party(),
                 channel,
                 &length_terms,

@@ -1,7 +1,7 @@
 //! The garbler (the host): it learns the lengths of scanpaths and the scores revealed to it, and nothing else.
 
 use super::Partitioning;
-use super::outputs::{bits_of, reduce_to_output, settle};
+use super::outputs::{add_length_terms, bits_of, reduce_to_output};
 use super::schedule::{Portion, Schedule};
 use super::workers::{garbler_channels, stage_result};
 use crate::engines::alignment::circuit::{Circuit, with_cell};
@@ -168,7 +168,7 @@ impl<'a> StageGarbler<'a, '_> {
             own.extend(terms.flat_map(|term| bits_of(term, length_terms.width)));
             let own = session.own_bits(&own, channel)?;
             let peer = session.peer_bits(members.len() * length_terms.width, channel)?;
-            numbers = settle(
+            numbers = add_length_terms(
                 session.party(),
                 channel,
                 &length_terms,

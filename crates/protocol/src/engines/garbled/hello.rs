@@ -7,7 +7,7 @@ use veilpath_channel::Channel;
 /// The most workers. With more than a few, the connection between the two sides is the bottleneck.
 const MAX_WORKERS: usize = 8;
 
-/// What both sides know after the first messages.
+/// The result of the first messages, known to both sides.
 pub(super) struct Negotiated {
     pub(super) own: Vec<u32>,
     pub(super) theirs: Vec<u32>,

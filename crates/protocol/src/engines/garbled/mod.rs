@@ -61,7 +61,7 @@
 //! bits than a distance; in answers about groups it becomes a distance inside the circuit, because ranks cannot be added.
 //!
 //! The raw result is an integer, exactly that of the plain comparison. A circuit outputs that integer (or a number
-//! from which the public lengths give it), a settled number to which hidden lengths were added inside the circuit, or
+//! from which the public lengths give it), an adjusted number to which hidden lengths were added inside the circuit, or
 //! the bit of a threshold. The bound of a threshold as an integer is public, so comparing with it inside the circuit
 //! gives the same bit as the score (`veilpath_metrics::Comparison::bound`).
 //!

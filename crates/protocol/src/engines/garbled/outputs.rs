@@ -12,7 +12,7 @@ use veilpath_mpc::circuit::reduce::{Number, Operation, Pair, pairwise, public_nu
 use veilpath_mpc::circuit::tables::entries;
 
 /// Adds the terms of the two sides for their lengths; `hosts` and `joins` have `width` wires for each number.
-pub(super) fn settle<P: Party>(
+pub(super) fn add_length_terms<P: Party>(
     party: &mut P,
     channel: &mut dyn Channel,
     length_terms: &LengthTerms,
@@ -43,9 +43,9 @@ pub(super) fn settle<P: Party>(
         .zip(&numbers)
         .map(|(length, number)| (&length[..], &number[..]))
         .collect();
-    let mut settled = pairwise(party, channel, operation, &both)?;
-    modulo(&mut settled, width);
-    Ok(settled)
+    let mut adjusted = pairwise(party, channel, operation, &both)?;
+    modulo(&mut adjusted, width);
+    Ok(adjusted)
 }
 
 /// With a threshold, replaces each number by one bit; otherwise leaves the bits that results of this pair can differ in.

@@ -3,7 +3,7 @@
 use super::Partitioning;
 use super::hello::negotiate;
 use crate::engines::alignment::results::{Opened, Results, decode};
-use crate::engines::alignment::scoring::{Circuit, Longest, MOST_LETTERS, Scoring};
+use crate::engines::alignment::scoring::{Circuit, Longest, MAX_LETTERS, Scoring};
 use crate::engines::opening::open;
 use crate::{Job, JobError, Misbehaviour, Observer, ProtocolError, Role};
 use std::collections::{HashMap, HashSet};
@@ -38,7 +38,7 @@ impl Default for Sizes {
 
 /// Memory that one of the evaluator's scanpaths may take on a side: labels of its letters' keys and of the wires of a
 /// column.
-const MOST_COLUMN_BYTES: u64 = 2 << 30;
+const MAX_COLUMN_BYTES: u64 = 2 << 30;
 
 /// Bytes of labels, 16 for each.
 pub(super) struct LabelBytes {
@@ -126,10 +126,10 @@ impl Schedule {
         workers: usize,
         sizes: Sizes,
     ) -> Result<Self, ProtocolError> {
-        if own.iter().any(|&length| length > MOST_LETTERS) {
+        if own.iter().any(|&length| length > MAX_LETTERS) {
             return Err(ProtocolError::Job(JobError::ScanpathTooLong));
         }
-        if theirs.iter().any(|&length| length > MOST_LETTERS) {
+        if theirs.iter().any(|&length| length > MAX_LETTERS) {
             return Err(ProtocolError::PeerMisbehaved(Misbehaviour::ScanpathTooLong));
         }
         let (host_lengths, join_lengths) = match job.role {
@@ -150,7 +150,7 @@ impl Schedule {
                 !schedule.scoring.follows_from_lengths(rows, columns)
             })
             .collect();
-        if schedule.column_bytes(job) > MOST_COLUMN_BYTES {
+        if schedule.column_bytes(job) > MAX_COLUMN_BYTES {
             return Err(ProtocolError::Job(JobError::TooMuchMemory));
         }
         schedule.stages = schedule.stages(job, workers, sizes);

@@ -141,7 +141,7 @@ fn run(
     run_over(spec, (a, b), partitionings, memory_pair(), seed).0
 }
 
-/// What the scores must be: the integers of the plain comparison, read like them.
+/// The expected scores, from the integers of the plain comparison.
 fn expected(metric: &Metric, a: &Cohort, b: &Cohort) -> Vec<Answer> {
     let comparison = Comparison::new(metric.clone(), a.alphabet).unwrap();
     pairs_of(PairRule::All, a, b)

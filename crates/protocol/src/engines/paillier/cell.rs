@@ -12,7 +12,7 @@ use crypto_bigint::BoxedUint;
 use veilpath_paillier::{Ciphertext, Plaintext, PublicKey, Scalar};
 use zeroize::Zeroizing;
 
-/// What a minimum is for: the value of a cell, or the least of a round.
+/// The target of a minimum: the value of a cell, or the least of a round.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
     pub(super) pair: usize,
@@ -47,7 +47,7 @@ pub(super) enum StepMask {
     Hardened(Multipliers),
 }
 
-/// What step 6 needs once the key holder has answered.
+/// Data that step 6 needs once the key holder has answered.
 pub(super) enum Pending {
     /// After the paper's masks.
     Shared(Unmasking),
@@ -55,7 +55,7 @@ pub(super) enum Pending {
     Hardened { target: Target, pads: Pads },
 }
 
-/// What undoes the paper's mask.
+/// Values that undo the paper's mask.
 pub(super) struct Unmasking {
     target: Target,
     minus_offset: Plaintext,
@@ -72,7 +72,7 @@ struct Masked {
     minus_sum: Ciphertext,
 }
 
-/// What all cells share.
+/// Data shared by all cells.
 pub(super) struct Context<'a> {
     pub(super) agreement: &'a Agreement,
     pub(super) public: &'a PublicKey,
@@ -90,7 +90,7 @@ impl Context<'_> {
             targets.push(step.target);
             inputs.push(step.inputs);
             let StepMask::Shared(mask) = step.mask else {
-                return Err(OTHER_MASK);
+                return Err(WRONG_MASK_KIND);
             };
             masks.push(mask);
         }
@@ -263,7 +263,7 @@ impl Context<'_> {
             .into_iter()
             .map(|pending| match pending {
                 Pending::Shared(unmasking) => Ok(unmasking),
-                Pending::Hardened { .. } => Err(OTHER_MASK),
+                Pending::Hardened { .. } => Err(WRONG_MASK_KIND),
             })
             .collect::<Result<_, _>>()?;
         let encodings = split(minima, self.agreement.key_size());
@@ -292,4 +292,5 @@ impl Context<'_> {
 }
 
 /// All steps of a run have the same kind of mask.
-pub(super) const OTHER_MASK: ProtocolError = ProtocolError::Internal("a mask of the other variant");
+pub(super) const WRONG_MASK_KIND: ProtocolError =
+    ProtocolError::Internal("a mask of the other variant");

@@ -10,7 +10,7 @@ use veilpath_paillier::KeySize;
 /// ready.
 const ROUNDS_PER_LETTER: u64 = 5;
 
-/// What depends on the size of the key.
+/// Costs that depend on the size of the key.
 struct KeySizeCosts {
     /// Cells to a ciphertext with the paper's masks.
     cells: u64,
@@ -45,7 +45,7 @@ const CELLS_PER_ENTRY: f64 = 0.06;
 /// The matrix owner waits for lengths and the key.
 const START_WAITS: u64 = 2;
 
-/// What a job will cost between sides with this many cores.
+/// The estimated costs of a job between sides with this many cores.
 #[allow(clippy::cast_precision_loss)] // an estimate
 pub(crate) fn costs(options: PaillierOptions, work: &Work, cores: u32) -> Costs {
     let size = by_size(options.key_size);

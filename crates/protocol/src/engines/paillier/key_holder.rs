@@ -17,9 +17,9 @@ use veilpath_paillier::{Plaintext, PublicKey, SecretKey, system_rng};
 use zeroize::Zeroizing;
 
 /// Substitution costs that one core encrypts at a time.
-const COSTS_AT_A_TIME: usize = 8 * LANES;
+const COSTS_PER_TASK: usize = 8 * LANES;
 /// Substitution costs that are encrypted before they are sent.
-const COSTS_AT_ONCE: usize = 64 * LANES;
+const COSTS_PER_MESSAGE: usize = 64 * LANES;
 
 /// Runs the key holder.
 pub(crate) fn host(
@@ -162,7 +162,7 @@ impl<'a> KeyHolder<'a> {
         let mut left = count;
         while left > 0 {
             // Several rows at once if they are short, so that all cores have work.
-            let rows_at_once = COSTS_AT_ONCE.div_ceil(self.agreement.letters as usize);
+            let rows_at_once = COSTS_PER_MESSAGE.div_ceil(self.agreement.letters as usize);
             let mut costs = Vec::new();
             for _ in 0..rows_at_once.min(left as usize) {
                 let letter = rows
@@ -171,7 +171,7 @@ impl<'a> KeyHolder<'a> {
                 costs.extend(alphabet().map(|other| (letter, other)));
                 left -= 1;
             }
-            let work = pieces(costs, COSTS_AT_A_TIME);
+            let work = pieces(costs, COSTS_PER_TASK);
             let encrypted = on_all_cores(self.observer, work, |pairs| {
                 let cost = |&(a, b)| Plaintext::from(recurrence.substitution(a, b));
                 self.encrypt(pairs.iter().map(cost).collect())

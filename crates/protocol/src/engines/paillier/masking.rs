@@ -34,9 +34,7 @@ use rand::{CryptoRng, RngExt};
 use veilpath_paillier::{Bound, KeySize, Plaintext, Scalar, SlotLayout, TermShape};
 use zeroize::Zeroizing;
 
-/// Bits of ρ₁.
 const RHO_1_BITS: u32 = 32;
-/// Bits of ρ₂.
 const RHO_2_BITS: u32 = 32;
 /// Additive masks hide values up to a statistical distance of 2 to the minus this, for a whole
 /// session.

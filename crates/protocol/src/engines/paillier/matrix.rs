@@ -32,7 +32,7 @@ struct MinimumSearch {
     rounds_out: u64,
 }
 
-/// What follows from a value that became known.
+/// The consequences of a new value.
 #[derive(Default)]
 pub(super) struct Progress {
     /// Cells that became candidates.

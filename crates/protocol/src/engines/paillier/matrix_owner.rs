@@ -129,7 +129,7 @@ struct Request {
     reply_bytes: usize,
 }
 
-/// What was received: the bytes of minima, and what step 6 needs for them.
+/// An answer: the bytes of minima, and the data that step 6 needs for them.
 struct Answer {
     minima: Vec<u8>,
     pending: Vec<Pending>,
@@ -141,7 +141,6 @@ enum CoreTask<'a> {
     Correct(&'a [u8], Vec<Pending>),
 }
 
-/// Its result.
 enum TaskResult {
     Masked((Vec<u8>, Vec<Pending>)),
     Corrected(Vec<(Target, Ciphertext)>),
@@ -221,7 +220,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         let (mut masked, mut values) = (Vec::new(), Vec::new());
         if !(steps.is_empty() && pending.is_empty()) {
             let context = self.context()?;
-            // The longest pieces first, so that the cores finish at about the same time.
+            // The longest tasks first, so that the cores finish at about the same time.
             let at_a_time = piece_length(steps.len(), LANES * self.agreement.layout.cells);
             let mut work: Vec<_> = pieces(steps, at_a_time)
                 .into_iter()
@@ -336,7 +335,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
     /// Stores a value and adds the cells that it makes ready to the candidates.
     fn store(&mut self, target: Target, value: Ciphertext) -> Result<(), ProtocolError> {
         let pair = target.pair;
-        let matrix = self.matrices.get_mut(&pair).ok_or(LOST)?;
+        let matrix = self.matrices.get_mut(&pair).ok_or(MISSING)?;
         let progress = match target.cell {
             Some(cell) => {
                 self.window.fill();
@@ -373,7 +372,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         chosen.into_iter().map(|work| self.step(work)).collect()
     }
 
-    /// What a selected cell or round needs, with a fresh mask.
+    /// The inputs of a selected cell or round, with a fresh mask.
     fn step(&mut self, work: Work) -> Result<Step, ProtocolError> {
         let width = self.agreement.recurrence.width();
         let mask = match &self.agreement.hardened {
@@ -399,7 +398,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
     }
 
     fn inputs(&mut self, pair: usize, (row, column): (u32, u32)) -> Result<Inputs, ProtocolError> {
-        let matrix = self.matrices.get_mut(&pair).ok_or(LOST)?;
+        let matrix = self.matrices.get_mut(&pair).ok_or(MISSING)?;
         let (recurrence, public) = (&self.agreement.recurrence, &self.public);
         // Initialization ii: the border M(i, 0), M(0, j).
         let mut value = |row: u32, column: u32| match matrix.take((row, column)) {
@@ -407,7 +406,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
             None if row == 0 || column == 0 => {
                 Ok(public.trivial(&Plaintext::from(recurrence.border(row, column)))?)
             }
-            None => Err(LOST),
+            None => Err(MISSING),
         };
         let (diagonal, left, above) = (
             value(row - 1, column - 1)?,
@@ -415,11 +414,11 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
             value(row - 1, column)?,
         );
         let letters = self.job.own[self.job.pairs[pair].1].letters();
-        let letter = letters.get(column as usize - 1).copied().ok_or(LOST)?;
+        let letter = letters.get(column as usize - 1).copied().ok_or(MISSING)?;
         let substitution = self.substitutions.get(matrix.host, row, letter);
         Ok(Inputs::Cell {
             diagonal,
-            substitution: substitution.cloned().ok_or(LOST)?,
+            substitution: substitution.cloned().ok_or(MISSING)?,
             left,
             above,
         })
@@ -434,9 +433,9 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
     }
 
     fn randomness(&self) -> Result<&Randomness, ProtocolError> {
-        self.randomness.as_ref().ok_or(LOST)
+        self.randomness.as_ref().ok_or(MISSING)
     }
 }
 
 /// A value that must be known by the order of the cells is missing.
-const LOST: ProtocolError = ProtocolError::Internal("a value of the matrix was lost");
+const MISSING: ProtocolError = ProtocolError::Internal("a value of the matrix is missing");

@@ -33,7 +33,7 @@
 //! The **matrix owner** learns no more than that if it follows the protocol: everything else that it sees is
 //! encrypted.
 //!
-//! The **key holder learns more, and nobody should rely on it not using that.** It decrypts the masked candidates of
+//! The **key holder learns more, and no user should rely on it not using that.** It decrypts the masked candidates of
 //! every cell. Of each cell it sees them in random order, shifted and multiplied by secret numbers, but *the same*
 //! numbers for all candidates of the cell. So it sees which candidates are equal; the exact ratio of their differences
 //! (for three candidates 0, 1 and 4 apart it sees 1 : 3 : 4); and, because the multiplier has a limited length, roughly
@@ -287,11 +287,11 @@ impl Default for PaillierOptions {
     }
 }
 
-/// What the paper's masks tell the host.
+/// The leakage of the paper's masks to the host, in words.
 const IN_THE_PAPER: &str = "the ratios and the rough size of the differences between the candidates of every matrix cell, \
     in random order: a curious host can guess many letters from them, the more the shorter the scanpaths and the more often \
     they are compared";
-/// What is left of that.
+/// The leakage of the hardened masks, in words.
 const IN_THE_HARDENED_VARIANT: &str = "a trace of the size of the differences between the candidates of every matrix cell, \
     in random order, but no ties, ratios or multiples: little by itself, but without a proof, and several comparisons of the same \
     scanpath add up";

@@ -136,7 +136,7 @@ impl Staircase {
 /// The number of candidates at each step when a `rows × columns` matrix is filled one random candidate at a time, as
 /// in the paper. Needs no cryptography: this is about the order only.
 pub fn candidate_counts<R: Rng + ?Sized>(rows: u32, columns: u32, rng: &mut R) -> Vec<u32> {
-    let mut stairs = Staircase::new(rows, columns);
+    let mut staircase = Staircase::new(rows, columns);
     let mut candidates = Vec::new();
     if rows > 0 && columns > 0 {
         candidates.push((1, 1));
@@ -145,7 +145,7 @@ pub fn candidate_counts<R: Rng + ?Sized>(rows: u32, columns: u32, rng: &mut R) -
     while !candidates.is_empty() {
         counts.push(u32::try_from(candidates.len()).unwrap_or(u32::MAX));
         let cell = candidates.swap_remove(rng.random_range(0..candidates.len()));
-        candidates.extend(stairs.fill(cell));
+        candidates.extend(staircase.fill(cell));
     }
     counts
 }

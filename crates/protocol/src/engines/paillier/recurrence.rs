@@ -58,7 +58,7 @@ impl Recurrence {
                 let worst = u128::from(lowest(&model.scores).min(0).unsigned_abs());
                 (Some(zero), zero + worst.max(u128::from(model.gap)), best)
             }
-            _ => return Err(ProtocolError::Internal(OTHER_MODEL)),
+            _ => return Err(ProtocolError::Internal(UNSUPPORTED_MODEL)),
         };
         let narrow = |value: u128| {
             u64::try_from(value)
@@ -206,7 +206,7 @@ pub(crate) fn most_per_letter(comparison: &Comparison) -> u64 {
 }
 
 /// Shown if a model gets past the check of what the engine can compute.
-const OTHER_MODEL: &str = "the engine paillier computes alignments only";
+const UNSUPPORTED_MODEL: &str = "the engine paillier computes alignments only";
 
 fn lowest(scores: &Scores) -> i32 {
     match scores {

@@ -186,6 +186,6 @@ fn looks_uniform(counts: &[usize]) -> bool {
         .iter()
         .map(|&count| (count as f64 - expected).powi(2) / expected)
         .sum();
-    let freedom = (counts.len() - 1) as f64;
-    chi_square < freedom + 6.0 * (2.0 * freedom).sqrt() + 20.0
+    let degrees_of_freedom = (counts.len() - 1) as f64;
+    chi_square < degrees_of_freedom + 6.0 * (2.0 * degrees_of_freedom).sqrt() + 20.0
 }

@@ -32,7 +32,7 @@ pub struct Watched {
 
 /// One request of the matrix owner, decrypted.
 pub struct SeenMessage {
-    /// What each candidate set looks like to the key holder: its slots in the order received.
+    /// The key holder's view of each candidate set: its slots in the order received.
     pub sets: Vec<Vec<BoxedUint>>,
     /// The ciphertexts as received.
     pub ciphertexts: Vec<u8>,

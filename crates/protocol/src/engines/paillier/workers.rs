@@ -14,7 +14,7 @@ pub(super) const LANES: usize = 8;
 const PIECES: usize = 4;
 
 /// From this many randomisers on, computing the tables costs less than they save.
-const WORTH_A_TABLE: u64 = 300;
+const MIN_RANDOMIZERS_FOR_TABLE: u64 = 300;
 
 /// Does each piece of work on one of the cores; the results are in the order of the pieces.
 pub(super) fn on_all_cores<T: Send, O: Send>(
@@ -63,7 +63,7 @@ impl Randomness {
         key: &Arc<SecretKey>,
         expected: u64,
     ) -> Result<Self, ProtocolError> {
-        if expected < WORTH_A_TABLE {
+        if expected < MIN_RANDOMIZERS_FOR_TABLE {
             return Ok(Self(Arc::clone(key) as Arc<dyn RandomizerSource>));
         }
         let table = RandomizerTable::for_key_holder(key, &mut system_rng()?);
@@ -72,7 +72,7 @@ impl Randomness {
 
     /// For the matrix owner. The key holder can read the randomness of everything that it receives.
     pub(super) fn for_matrix_owner(key: &PublicKey, expected: u64) -> Result<Self, ProtocolError> {
-        if expected < WORTH_A_TABLE {
+        if expected < MIN_RANDOMIZERS_FOR_TABLE {
             return Ok(Self(Arc::new(key.clone())));
         }
         let table = RandomizerTable::for_other_side(key, &mut system_rng()?);

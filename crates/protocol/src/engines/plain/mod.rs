@@ -105,7 +105,7 @@ pub(crate) fn revealed(spec: &Spec) -> Vec<Revealed> {
     all
 }
 
-/// What a job will cost.
+/// The estimated costs of a job.
 #[allow(clippy::cast_precision_loss)] // an estimate
 pub(crate) fn costs(comparison: &Comparison, work: &Work) -> Costs {
     let numbers = comparison.metric().outputs().len() as u64;

@@ -59,7 +59,7 @@ const JOB_WAITS: u64 = 2;
 const STAGE_WAITS: u64 = 6;
 const PORTION_WAITS: u64 = 1;
 
-/// What a job will cost. All comparisons count as the mean one.
+/// The estimated costs of a job. All comparisons count as the mean one.
 #[allow(clippy::cast_precision_loss)] // an estimate
 pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) -> Costs {
     let (rows, columns) = work.mean_matrix();
@@ -74,7 +74,7 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
         };
     }
     let on_shares = scoring.on_shares(longest);
-    // What is looked up, if anything is.
+    // The entries that are looked up, if there are any.
     let cell = on_shares.cell.unwrap_or(Cell::Unit);
     let size = |letters: u64| usize::try_from(letters).unwrap_or(usize::MAX);
     let limits = PortionLimits::new(on_shares.cell.as_ref(), scoring.letters(), levels);
@@ -119,7 +119,7 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
             longest_columns: size(work.join_longest),
             letters,
             cell,
-            term_bits: scoring.settled_bits(longest),
+            term_bits: scoring.adjusted_bits(longest),
             outputs: match work.reveal {
                 Reveal::Score | Reveal::Group(_) => Outputs::Numbers,
                 Reveal::Threshold(_) => Outputs::AtLeast,

@@ -239,7 +239,7 @@ impl StageRun<'_> {
         let finish = Finish {
             subtract: subtract != from_two_per_column,
             doubled: length_terms.is_some_and(|length_terms| length_terms.doubled),
-            term_bits: scoring.settled_bits(self.stage.longest),
+            term_bits: scoring.adjusted_bits(self.stage.longest),
             outputs: match job.reveal {
                 Reveal::Score | Reveal::Group(_) => Outputs::Numbers,
                 Reveal::Threshold(_) => Outputs::AtLeast,

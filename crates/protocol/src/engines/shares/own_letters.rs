@@ -85,7 +85,7 @@ impl OwnTable {
         Zeroizing::new(vec![0; self.alphabet])
     }
 
-    /// What recurs, with lines of at least `line` letters.
+    /// Counts the recurrences of a scanpath, with lines of at least `line` letters.
     pub(super) fn recurrences(&self, letters: &[usize], line: u64) -> Recurrences {
         let mut all = Recurrences {
             times: self.zeros(),
@@ -114,7 +114,7 @@ impl OwnTable {
         all
     }
 
-    /// What is nearest. Distances are at most `largest`.
+    /// Finds the nearest own letter for each letter. Distances are at most `largest`.
     pub(super) fn nearest(&self, letters: &[usize], largest: u64) -> Nearest {
         let mut present = self.zeros();
         let mut distances: PerLetter = Zeroizing::new(vec![largest; self.alphabet]);

@@ -19,7 +19,7 @@ use zeroize::Zeroizing;
 /// Shares of a number of every pair.
 type Numbers = Zeroizing<Vec<u64>>;
 
-/// What all pairs of a portion have in common.
+/// Data shared by all pairs of a portion.
 struct Portion<'a, 'r> {
     run: &'a StageRun<'r>,
     pairs: &'a [usize],
@@ -125,7 +125,7 @@ impl<'a, 'r> Portion<'a, 'r> {
         })
     }
 
-    /// What own scanpaths have for each letter, pair by pair.
+    /// A number of the own scanpaths for each letter, pair by pair.
     fn own(
         &self,
         part: impl Fn(&Recurrences, (u64, u64)) -> PerLetter,

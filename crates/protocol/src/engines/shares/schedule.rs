@@ -107,7 +107,7 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// Whose letters are the lines if lines share trees: those of which portions need fewer.
+    /// The side whose letters are the lines if lines share trees: the one of which portions need fewer letters.
     pub(super) fn lines(&self) -> Role {
         match self.letters[0] <= self.letters[1] {
             true => Role::Host,

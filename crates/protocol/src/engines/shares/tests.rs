@@ -154,9 +154,9 @@ fn portions_of_lopsided_pairs_are_bounded() {
     }
 }
 
-/// So many that lines share trees.
+/// Enough comparisons that lines share trees.
 #[test]
-fn many_comparisons_of_each_scanpath() {
+fn lines_that_share_trees_give_the_plain_score() {
     let metric = &metrics()[0];
     let a = random_cohort(40, 10..30, 1);
     let b = random_cohort(40, 12..32, 2);
@@ -167,7 +167,7 @@ fn many_comparisons_of_each_scanpath() {
 }
 
 #[test]
-fn bits_and_hidden_lengths_and_one_sided_results() {
+fn thresholds_hidden_lengths_and_one_sided_results_match_the_plain_score() {
     let mut runs = 0;
     for (seed, metric) in metrics().iter().enumerate() {
         let is_scanmatch = matches!(metric, Metric::ScanMatch { .. });

@@ -16,7 +16,7 @@ fn parsed(row: &[String], columns: [usize; 2]) -> [Scanpath; 2] {
 }
 
 #[test]
-fn sequence_scores() {
+fn sequence_scores_match_the_vectors() {
     let header = "id,kind,source,a,b,lcs,sequence_score,lcs_over_max,lcs_dice,levenshtein,levenshtein_similarity,osa,damerau_levenshtein,gazeplotter_levenshtein,gazeplotter_nw";
     let Some(rows) = rows("strings_7x7.csv", header) else {
         return;
@@ -34,7 +34,7 @@ fn sequence_scores() {
 }
 
 #[test]
-fn distances_on_grids() {
+fn distances_on_grids_match_the_vectors() {
     let header = "id,kind,source,grid,m,n,a,b,dtw,frechet,hausdorff";
     let Some(rows) = rows("geometry_cells.csv", header) else {
         return;
@@ -88,7 +88,7 @@ fn distances_on_grids() {
 
 /// PyRQA's counts, as shares that are rounded to 0.01 %.
 #[test]
-fn recurrence_of_letters() {
+fn recurrence_of_letters_matches_the_vectors() {
     let header = "id,kind,source,unit,radius,m,n,a,b,call,RR,DET,NRLINE,maxL,L,ENTR,LAM,TT,max_vertlength,LAM_ba,TT_ba,max_vertlength_ba,p_points,p_diag_points,p_diag_lines,p_diag_max,p_diag_entropy,p_along_b_points,p_along_b_max,p_along_a_points,p_along_a_max,corm_fixatons";
     let Some(mut rows) = rows("crqa.csv", header) else {
         return;

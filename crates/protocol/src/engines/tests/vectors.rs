@@ -69,7 +69,7 @@ fn scores(engine: Engine, rows: &[Vec<String>], metric: &Metric, alphabet: Alpha
 }
 
 #[test]
-fn eight_scores_of_150_pairs() {
+fn eight_scores_of_150_pairs_match_the_vectors() {
     let header = "a,b,levenshtein,weighted_ins1_del2_sub3,nw_manhattan_gap2,nw_index_gap5,nw_euclid100_gap150,nw_match2_mismatch1_gap1,sw_match2_mismatch1_gap1,sw_euclid_350_minus_100d_gap100";
     let Some(rows) = rows("alignment_7x7.csv", header) else {
         return;
@@ -134,7 +134,7 @@ fn eight_scores_of_150_pairs() {
 }
 
 #[test]
-fn scanmatch_as_the_toolbox_prints_it() {
+fn scanmatch_matches_what_the_toolbox_prints() {
     let Some(rows) = rows("scanmatch_matlab_3x6_T1_g-0.5.csv", "a,b,score") else {
         return;
     };

@@ -159,13 +159,16 @@ fn published_labels_give_the_same_answer_for_less() {
         assert_eq!(numbers(&secret.answers[0]), numbers(&published.answers[0]));
         assert!(published.cost.bytes_sent < secret.cost.bytes_sent);
         assert!(published.cost.rounds < secret.cost.rounds);
-        let told = |outcome: &crate::Outcome, what: &str| {
+        let reveals = |outcome: &crate::Outcome, what: &str| {
             let revealed = outcome.revealed.iter();
             revealed.filter(|it| it.what.contains(what)).count()
         };
         let membership = "which group each participant of";
         assert_eq!(
-            [told(&secret, membership), told(&published, membership)],
+            [
+                reveals(&secret, membership),
+                reveals(&published, membership)
+            ],
             [0, 2]
         );
     }

@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use veilpath_protocol::{Bins, GroupTest, OutputKind, ScoreHistogram};
 
 /// The most bars that can be told apart.
-const MOST_BARS: usize = 120;
+const MAX_BARS: usize = 120;
 
 /// How pairs are distributed over ranges.
 pub(super) fn histogram(answer: &ScoreHistogram, kind: OutputKind, id: &str) -> Markup {
@@ -142,5 +142,5 @@ fn can_be_drawn(bars: &[Bar], mark: Option<f64>) -> bool {
     };
     let mark = mark.unwrap_or(first.from);
     let span = last.to.max(mark) - first.from.min(mark);
-    bars.len() <= MOST_BARS && span.is_finite()
+    bars.len() <= MAX_BARS && span.is_finite()
 }

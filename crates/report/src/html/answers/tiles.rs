@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use unicode_width::UnicodeWidthStr;
 
 /// A matrix with more lines is shown as a table only.
-const MOST_LINES: usize = 24;
+const MAX_LINES: usize = 24;
 /// More columns than a phone has room for; the drawing scrolls.
 const MANY_COLUMNS: usize = 5;
 const TILE: [f64; 2] = [76.0, 50.0];
@@ -16,10 +16,10 @@ const CHARACTER: f64 = 7.2;
 /// Longer names of columns are slanted.
 const LEVEL_CHARACTERS: usize = 9;
 
-/// What is drawn.
+/// A matrix to be drawn.
 pub(super) struct Tiles<'a> {
     pub(super) title: String,
-    /// What the rows and the columns are.
+    /// The names of the rows' and the columns' axes.
     pub(super) axes: [String; 2],
     pub(super) rows: &'a [String],
     pub(super) columns: &'a [String],
@@ -42,7 +42,7 @@ impl Tiles<'_> {
     /// The drawing; nothing where there would be too many tiles to read.
     pub(super) fn drawing(&self, id: &str) -> Markup {
         let (rows, columns) = (self.rows.len(), self.columns.len());
-        if rows == 0 || columns == 0 || rows.max(columns) > MOST_LINES {
+        if rows == 0 || columns == 0 || rows.max(columns) > MAX_LINES {
             return html! {};
         }
         let name = |name: &String| cut_to(name, CHARACTERS);

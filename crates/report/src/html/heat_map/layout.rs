@@ -62,7 +62,7 @@ impl Layout {
     pub(crate) fn wide(matrix: &Matrix, names: &[String; 2]) -> Self {
         let size = |lines: usize| (ROOM / lines.max(1) as f64).min(MAX_TILE);
         let (wide, high) = (size(matrix.columns()), size(matrix.rows()));
-        // Few long lines are not stretched to ribbons.
+        // Limits the aspect ratio of tiles if there are few lines.
         let wide = wide.min((4.0 * high).max(16.0));
         let high = high.min((4.0 * wide).max(16.0));
         let tiles = [wide * matrix.columns() as f64, high * matrix.rows() as f64];

@@ -1,4 +1,4 @@
-//! Channels for tests: one that records, one with the least room that a channel may have; and workers over the latter.
+//! Channels for tests: one that records, and one with small buffers, which workers must not block.
 
 use super::*;
 use std::collections::VecDeque;
@@ -11,7 +11,7 @@ pub(super) struct Recorder {
     channel: MemoryChannel,
     pub(super) seen: Vec<u8>,
     /// Bytes sent, then received, then sent, …
-    turns: Vec<usize>,
+    message_bytes: Vec<usize>,
 }
 
 impl Recorder {
@@ -20,22 +20,22 @@ impl Recorder {
         let recorder = |channel| Self {
             channel,
             seen: Vec::new(),
-            turns: vec![0],
+            message_bytes: vec![0],
         };
         (recorder(left), recorder(right))
     }
 
     /// The sizes of all messages in their order.
     pub(super) fn shape(&self) -> Vec<usize> {
-        self.turns.clone()
+        self.message_bytes.clone()
     }
 
     /// Even entries are this side's, odd ones the other's.
     fn count(&mut self, ours: bool, bytes: usize) {
-        if self.turns.len().is_multiple_of(2) == ours {
-            self.turns.push(0);
+        if self.message_bytes.len().is_multiple_of(2) == ours {
+            self.message_bytes.push(0);
         }
-        if let Some(last) = self.turns.last_mut() {
+        if let Some(last) = self.message_bytes.last_mut() {
             *last += bytes;
         }
     }
@@ -59,23 +59,23 @@ impl Channel for Recorder {
     }
 }
 
-/// What a channel must accept beyond what the other side has received.
-const LEAST_ROOM: usize = 256 << 10;
+/// Bytes that the channel accepts beyond what the other side has received: fewer than [`veilpath_channel::UNREAD_BYTES`].
+const CAPACITY: usize = 256 << 10;
 
-/// One direction of a channel that accepts [`LEAST_ROOM`] and not a byte more.
+/// One direction of a [`BoundedChannel`].
 #[derive(Default)]
 struct Pipe {
     bytes: Mutex<VecDeque<u8>>,
     changed: Condvar,
 }
 
-/// An end of a channel with the least room. A long wait means a deadlock.
-struct NarrowChannel {
+/// One end of a channel with buffers of [`CAPACITY`] bytes. A long wait means a deadlock.
+struct BoundedChannel {
     outgoing: Arc<Pipe>,
     incoming: Arc<Pipe>,
 }
 
-impl NarrowChannel {
+impl BoundedChannel {
     fn pair() -> (Self, Self) {
         let (forward, back) = (Arc::new(Pipe::default()), Arc::new(Pipe::default()));
         let end = |outgoing: &Arc<Pipe>, incoming: &Arc<Pipe>| Self {
@@ -86,14 +86,14 @@ impl NarrowChannel {
     }
 }
 
-const TOO_LONG: Duration = Duration::from_secs(30);
+const DEADLOCK_TIMEOUT: Duration = Duration::from_secs(30);
 
-impl Channel for NarrowChannel {
+impl Channel for BoundedChannel {
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
         let mut rest = bytes;
         let mut waiting = self.outgoing.bytes.lock().unwrap();
         while !rest.is_empty() {
-            let room = (LEAST_ROOM - waiting.len()).min(rest.len());
+            let room = (CAPACITY - waiting.len()).min(rest.len());
             let (now, later) = rest.split_at(room);
             waiting.extend(now);
             rest = later;
@@ -102,7 +102,7 @@ impl Channel for NarrowChannel {
                 let (guard, late) = self
                     .outgoing
                     .changed
-                    .wait_timeout_while(waiting, TOO_LONG, |bytes| bytes.len() == LEAST_ROOM)
+                    .wait_timeout_while(waiting, DEADLOCK_TIMEOUT, |bytes| bytes.len() == CAPACITY)
                     .unwrap();
                 waiting = guard;
                 if late.timed_out() {
@@ -119,9 +119,11 @@ impl Channel for NarrowChannel {
             let (mut waiting, late) = self
                 .incoming
                 .changed
-                .wait_timeout_while(self.incoming.bytes.lock().unwrap(), TOO_LONG, |bytes| {
-                    bytes.is_empty()
-                })
+                .wait_timeout_while(
+                    self.incoming.bytes.lock().unwrap(),
+                    DEADLOCK_TIMEOUT,
+                    |bytes| bytes.is_empty(),
+                )
                 .unwrap();
             if late.timed_out() {
                 return Err(ChannelError::TimedOut);
@@ -142,7 +144,7 @@ impl Channel for NarrowChannel {
 }
 
 #[test]
-fn no_deadlock_on_a_channel_with_the_least_room() {
+fn small_channel_buffers_do_not_deadlock() {
     let metric = &metrics()[5];
     let (a, b) = (random_cohort(8, 60..90, 1), random_cohort(8, 60..90, 2));
     let wide = spec(metric, &a, &b);
@@ -161,7 +163,7 @@ fn no_deadlock_on_a_channel_with_the_least_room() {
                 spec,
                 (&a, &b),
                 (partitioning, partitioning),
-                NarrowChannel::pair(),
+                BoundedChannel::pair(),
                 4,
             );
             let expected = expected(&spec.metric, &a, &b);

@@ -50,7 +50,7 @@ fn shortest(metric: &Metric) -> usize {
 }
 
 #[test]
-fn thirty_thousand_pairs_of_every_kind_equal_plain() {
+fn thirty_thousand_pairs_of_every_kind_give_the_plain_score() {
     let mut pairs = 0;
     for (seed, metric) in all_metrics().iter().enumerate() {
         let lengths = shortest(metric)..13;
@@ -94,7 +94,7 @@ fn stages_portions_and_workers_change_no_score() {
 }
 
 #[test]
-fn alphabets_of_four_letters_and_one() {
+fn alphabets_of_four_letters_and_of_one_give_the_plain_score() {
     let metric = Metric::Levenshtein;
     for letters in [4, 1] {
         let alphabet = Alphabet::letters(letters).unwrap();
@@ -114,7 +114,7 @@ fn alphabets_of_four_letters_and_one() {
 }
 
 #[test]
-fn the_largest_alphabet() {
+fn the_largest_alphabet_gives_the_plain_score() {
     let metric = Metric::Levenshtein;
     let mut a = cohort(&[vec![0, 65535, 7, 300]]);
     let mut b = cohort(&[vec![65535, 300, 300], vec![]]);
@@ -185,9 +185,9 @@ fn every_cell_is_counted_once_on_both_sides() {
     let spec = spec(&Metric::Levenshtein, &a, &b);
     for partitioning in [one_worker(), in_pieces(3)] {
         let ends = run(&spec, &a, &b, (partitioning, partitioning), 9);
-        for witness in [ends.of_host, ends.of_join] {
+        for progress in [ends.of_host, ends.of_join] {
             assert_eq!(
-                witness.cells.into_inner().unwrap(),
+                progress.cells.into_inner().unwrap(),
                 letters(&a) * letters(&b)
             );
         }

@@ -28,7 +28,7 @@ fn two_sample(first: &[u8], second: &[u8]) -> f64 {
 }
 
 /// The bound: seven standard deviations above the mean. The seeds are fixed, so the test gives the same numbers every time.
-const MOST: f64 = 255.0 + 7.0 * 22.6;
+const MAX_CHI_SQUARE: f64 = 255.0 + 7.0 * 22.6;
 
 /// Six scanpaths of 30 letters.
 fn repeated(letter: impl Fn(usize, usize) -> u16) -> Cohort {
@@ -74,7 +74,7 @@ fn views_depend_only_on_the_scores() {
     );
     assert_ne!(first, second);
     let statistic = two_sample(first, second);
-    assert!(statistic < MOST, "χ² of {statistic}");
+    assert!(statistic < MAX_CHI_SQUARE, "χ² of {statistic}");
 
     // The same for the garbler's view of two inputs of the evaluator.
     let garbler = &garblers[0];
@@ -97,12 +97,12 @@ fn views_depend_only_on_the_scores() {
     assert_eq!(views[0].shape(), views[1].shape());
     let skip = 49 + 32;
     let statistic = two_sample(&views[0].seen[skip..], &views[1].seen[skip..]);
-    assert!(statistic < MOST, "χ² of {statistic}");
+    assert!(statistic < MAX_CHI_SQUARE, "χ² of {statistic}");
 }
 
 /// The statistic detects patterns: one byte in fifty that depends on the input is enough.
 #[test]
-fn the_statistic_finds_what_it_looks_for() {
+fn the_statistic_detects_a_pattern() {
     let mut rng = ChaCha20Rng::seed_from_u64(3);
     let mut bytes = |bias: bool| -> Vec<u8> {
         (0..100_000)
@@ -112,6 +112,6 @@ fn the_statistic_finds_what_it_looks_for() {
             })
             .collect()
     };
-    assert!(two_sample(&bytes(false), &bytes(false)) < MOST);
-    assert!(two_sample(&bytes(false), &bytes(true)) > MOST);
+    assert!(two_sample(&bytes(false), &bytes(false)) < MAX_CHI_SQUARE);
+    assert!(two_sample(&bytes(false), &bytes(true)) > MAX_CHI_SQUARE);
 }

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use veilpath_channel::{Channel, ChannelError, copying};
 
-/// What a worker reports to the multiplexer.
+/// A worker's report to the multiplexer.
 enum Report {
     /// It sends bytes.
     Bytes(Vec<u8>),
@@ -146,7 +146,7 @@ impl EvaluatorMultiplexer {
                 Kind::Data => {
                     let mut bytes = vec![0; header.length];
                     channel.receive(&mut bytes)?;
-                    let passed_on = worker.pass_on(bytes);
+                    let passed_on = worker.forward(bytes);
                     // A worker that has failed takes nothing more: that is not the garbler's fault.
                     self.stopped.check()?;
                     passed_on?;
@@ -163,7 +163,7 @@ impl EvaluatorMultiplexer {
 }
 
 impl WorkerQueues {
-    fn pass_on(&mut self, bytes: Vec<u8>) -> Result<(), Misbehaviour> {
+    fn forward(&mut self, bytes: Vec<u8>) -> Result<(), Misbehaviour> {
         self.frames += 1;
         self.outgoing
             .send(bytes)

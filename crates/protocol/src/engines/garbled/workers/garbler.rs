@@ -12,7 +12,7 @@ const WINDOW: usize = 128 << 10;
 /// Frames that are sent before the oldest request is answered, so that busy workers do not starve one that waits.
 const FRAMES_BEFORE_ANSWER: usize = 4;
 
-/// What a worker wants of the multiplexer.
+/// A worker's command to the multiplexer.
 enum Command {
     Send(Vec<u8>),
     Receive(usize),

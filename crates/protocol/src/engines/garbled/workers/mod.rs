@@ -49,7 +49,7 @@ const QUEUED_FRAMES: usize = 16;
 /// Bytes that the garbler requests at a time.
 const REQUEST_BYTES: usize = 32 << 10;
 
-/// What a frame is.
+/// The kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Data,

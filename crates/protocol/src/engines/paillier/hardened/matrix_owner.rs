@@ -1,6 +1,6 @@
 //! Steps 2 to 4 and 6 of the hardened variant.
 
-use super::super::cell::{Context, OTHER_MASK, Pending, Step, StepMask, Target};
+use super::super::cell::{Context, Pending, Step, StepMask, Target, WRONG_MASK_KIND};
 use super::super::masking::random_bits;
 use super::super::messages::split;
 use super::super::order::{Order, arranged, permutation};
@@ -17,7 +17,7 @@ pub(in super::super) struct Multipliers {
     order: Order,
     /// w·ρ of each difference.
     factors: Vec<Scalar>,
-    /// What is added to each: ρ·(π(i) − π(j)) + r, and the bias.
+    /// The offset of each: ρ·(π(i) − π(j)) + r, and the bias.
     offsets: Vec<Zeroizing<U256>>,
     pads: Pads,
 }
@@ -138,7 +138,7 @@ impl Context<'_> {
         let (mut targets, mut inputs, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
         for step in steps {
             let StepMask::Hardened(mask) = step.mask else {
-                return Err(OTHER_MASK);
+                return Err(WRONG_MASK_KIND);
             };
             targets.push(step.target);
             inputs.push(step.inputs);
@@ -235,10 +235,10 @@ impl Context<'_> {
         let (mut targets, mut factors, mut minus_last) = (Vec::new(), Vec::new(), Vec::new());
         for step in pending {
             let Pending::Hardened { target, pads } = step else {
-                return Err(OTHER_MASK);
+                return Err(WRONG_MASK_KIND);
             };
             let Some((last, others)) = pads.0.split_last() else {
-                return Err(OTHER_MASK);
+                return Err(WRONG_MASK_KIND);
             };
             let factor = |pad: &Zeroizing<U256>| {
                 let difference = Zeroizing::new(last.wrapping_sub(pad));
@@ -273,12 +273,12 @@ impl Context<'_> {
 }
 
 impl Multipliers {
-    /// What step 6 needs of them.
+    /// The pads, which step 6 needs.
     pub(super) fn into_pads(self) -> Pads {
         self.pads
     }
 
-    /// What is added to a slot in the clear.
+    /// The number that is added to a slot in the clear.
     pub(in super::super) fn offset(&self, shape: &Shape, place: usize) -> Zeroizing<U256> {
         if let Some(offset) = self.offsets.get(place) {
             return offset.clone();

@@ -60,11 +60,11 @@ use veilpath_paillier::{Bound, KeySize, TermShape};
 /// S.
 const SLOT_BITS: u32 = 255;
 /// The least R.
-const OCTAVES: u32 = 128;
+const MIN_OCTAVES: u32 = 128;
 /// Padded candidates in a slot, if they fit.
-const MOST_IN_SLOT: usize = 3;
+const MAX_IN_SLOT: usize = 3;
 /// Padded candidates in a slot, if fewer fit.
-const FEWER_IN_SLOT: usize = 2;
+const MIN_IN_SLOT: usize = 2;
 /// Masks of a step count as this many: differences and pads.
 const MASKS_IN_STEP: u64 = 8;
 
@@ -90,12 +90,12 @@ impl Shape {
         let difference_bits = candidate.times(&width_bound).bits();
         let pad_bits = difference_bits + excess_bits(steps.saturating_mul(MASKS_IN_STEP));
         let fits = |padded: usize| padded as u32 * (pad_bits + 2) <= SLOT_BITS;
-        let padded_in_slot = if fits(MOST_IN_SLOT) {
-            MOST_IN_SLOT
+        let padded_in_slot = if fits(MAX_IN_SLOT) {
+            MAX_IN_SLOT
         } else {
-            FEWER_IN_SLOT
+            MIN_IN_SLOT
         };
-        let masked = 1 + difference_bits + pad_bits + OCTAVES;
+        let masked = 1 + difference_bits + pad_bits + MIN_OCTAVES;
         if !fits(padded_in_slot) || masked > SLOT_BITS {
             return Err(ProtocolError::Job(JobError::CostsTooLargeToMask));
         }
@@ -122,7 +122,7 @@ impl Shape {
         Layout::of(size, SLOT_BITS, self.slots(), packing)
     }
 
-    /// What an audit needs to read the slots.
+    /// The public numbers with which an audit reads the slots.
     #[cfg(any(test, feature = "watch"))]
     pub(super) fn masks(&self) -> HardenedMasks {
         HardenedMasks {

@@ -26,11 +26,11 @@ pub struct HardenedSteps {
 /// The matrix owner's secret numbers for some cells: orders, multipliers, noise and pads.
 pub struct HardenedSecrets(Vec<Multipliers>);
 
-/// What the key holder decrypts of one cell: its slots.
+/// The decrypted slots of one cell.
 pub type HardenedSet = Vec<Zeroizing<BoxedUint>>;
 
 /// These steps are not part of a run, so there is no cell for the result.
-const NOWHERE: Target = Target {
+const NO_TARGET: Target = Target {
     pair: 0,
     cell: None,
 };
@@ -81,7 +81,7 @@ impl HardenedSteps {
         let steps = cells.iter().cloned().zip(secrets.0).map(|(cell, numbers)| {
             let [diagonal, substitution, left, above] = cell;
             Step {
-                target: NOWHERE,
+                target: NO_TARGET,
                 inputs: Inputs::Cell {
                     diagonal,
                     substitution,
@@ -122,7 +122,7 @@ impl HardenedSteps {
         secrets: HardenedSecrets,
     ) -> Result<Vec<Ciphertext>, ProtocolError> {
         let pending = secrets.0.into_iter().map(|numbers| Pending::Hardened {
-            target: NOWHERE,
+            target: NO_TARGET,
             pads: numbers.into_pads(),
         });
         let values = self.context().correct(answers, pending.collect())?;

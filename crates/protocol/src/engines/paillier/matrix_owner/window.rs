@@ -9,9 +9,9 @@
 //! beginning and others near their end. The first of those 900 results comes after a tenth of the work and half of
 //! them after 58 %, with a key of 2048 bits. (These shares are simulated, as in `tests/window.rs`, without cryptography.)
 //!
-//! `LEAST` hides as much as all comparisons in flight do. Of 128 comparisons of 6 × 6 letters out of 52, an attack that is told which
-//! messages belong to its comparison guesses this share of 192 letters right (`letters_guessed_by_the_number_of_comparisons_in_flight`
-//! in `veilpath-audit`):
+//! `MIN_IN_FLIGHT` comparisons hide as much as all of them do. Of 128 comparisons of 6 × 6 letters out of 52, an attack that
+//! is told which messages belong to its comparison guesses this share of 192 letters right
+//! (`letters_guessed_by_the_number_of_comparisons_in_flight` in `veilpath-audit`):
 //!
 //! | in flight | unit costs | \|a−b\| |
 //! |---|---|---|
@@ -25,12 +25,12 @@
 //! Starting depends only on lengths and on how many cells are filled.
 
 /// The fewest comparisons in flight, as long as this many are left.
-const LEAST: usize = 64;
+const MIN_IN_FLIGHT: usize = 64;
 /// Cells of further comparisons that may be started for each filled one.
-const PACE: u64 = 2;
+const STARTED_PER_FILLED: u64 = 2;
 /// Cells to choose from, ready or requested, counted in full requests: three are outstanding, which must be at most two
 /// thirds.
-const ENOUGH: usize = 5;
+const REQUESTS_TO_CHOOSE_FROM: usize = 5;
 
 /// The comparisons in flight, counted.
 #[derive(Debug)]
@@ -62,12 +62,14 @@ impl Window {
         if let Some(exactly) = self.exactly {
             return self.in_flight < exactly;
         }
-        self.in_flight < LEAST || (choice < ENOUGH * request && self.further < PACE * self.filled)
+        self.in_flight < MIN_IN_FLIGHT
+            || (choice < REQUESTS_TO_CHOOSE_FROM * request
+                && self.further < STARTED_PER_FILLED * self.filled)
     }
 
     /// A comparison of this many cells starts.
     pub(in super::super) fn start(&mut self, cells: u64) {
-        if self.in_flight >= LEAST {
+        if self.in_flight >= MIN_IN_FLIGHT {
             self.further = self.further.saturating_add(cells);
         }
         self.in_flight += 1;

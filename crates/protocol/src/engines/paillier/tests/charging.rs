@@ -1,4 +1,4 @@
-//! Every pair is charged before a message of this side reveals something about it, and no sooner than needed.
+//! Every pair is charged right before the first message of this side that reveals something about it.
 
 use super::super::PaillierOptions;
 use super::hostile::{encrypted, header, length, secret};
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use veilpath_channel::{Channel, ChannelError, memory_pair};
 use veilpath_metrics::{Cohort, Metric, Scanpath};
 
-/// What a side was about to do and did, in order.
+/// The recorded steps of a side.
 #[derive(Debug, PartialEq)]
 enum Event {
     Started(Vec<usize>),

@@ -52,7 +52,7 @@ fn permutations_are_uniform() {
 fn a_cell_is_a_candidate_once_its_three_neighbours_are_known() {
     let mut rng = rng(5);
     for (rows, columns) in [(1, 1), (1, 7), (7, 1), (5, 8), (9, 4)] {
-        let mut stairs = Staircase::new(rows, columns);
+        let mut staircase = Staircase::new(rows, columns);
         let mut candidates = Candidates::new();
         candidates.push((1u32, 1u32));
         let mut known = std::collections::HashSet::new();
@@ -61,7 +61,7 @@ fn a_cell_is_a_candidate_once_its_three_neighbours_are_known() {
                 assert!(i == 0 || j == 0 || known.contains(&(i, j)));
             }
             assert!(known.insert((row, column)));
-            for cell in stairs.fill((row, column)) {
+            for cell in staircase.fill((row, column)) {
                 candidates.push(cell);
             }
         }
@@ -75,9 +75,11 @@ fn the_paths_through_a_small_matrix_are_uniform() {
     let mut rng = rng(6);
     let mut first = [0; 2];
     for _ in 0..DRAWS {
-        let mut stairs = Staircase::new(2, 2);
+        let mut staircase = Staircase::new(2, 2);
         let mut candidates = Candidates::new();
-        stairs.fill((1, 1)).for_each(|cell| candidates.push(cell));
+        staircase
+            .fill((1, 1))
+            .for_each(|cell| candidates.push(cell));
         let (row, _) = candidates.draw(1, &mut rng)[0];
         first[row as usize - 1] += 1;
     }
@@ -106,7 +108,7 @@ fn uncertainty(size: u32, outstanding: usize, take: impl Fn(usize, usize) -> usi
     let mut rng = rng(8);
     let mut seen: HashMap<usize, HashMap<u32, f64>> = HashMap::new();
     for _ in 0..runs {
-        let mut stairs = Staircase::new(size, size);
+        let mut staircase = Staircase::new(size, size);
         let mut candidates = Candidates::new();
         candidates.push((1u32, 1u32));
         let mut batches = std::collections::VecDeque::new();
@@ -129,14 +131,14 @@ fn uncertainty(size: u32, outstanding: usize, take: impl Fn(usize, usize) -> usi
                 break;
             };
             for cell in answered {
-                stairs.fill(cell).for_each(|cell| candidates.push(cell));
+                staircase.fill(cell).for_each(|cell| candidates.push(cell));
             }
         }
     }
     let bits = seen.values().map(|diagonals| {
         let total: f64 = diagonals.values().sum();
-        let surprise = |count: &f64| count * (total / count).log2();
-        diagonals.values().map(surprise).sum::<f64>()
+        let information = |count: &f64| count * (total / count).log2();
+        diagonals.values().map(information).sum::<f64>()
     });
     bits.sum::<f64>() / f64::from(runs * size * size)
 }

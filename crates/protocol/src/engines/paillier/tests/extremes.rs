@@ -51,7 +51,7 @@ fn all_metrics() -> Vec<Metric> {
         gap,
         scale: Some(1),
     };
-    let dearest = [
+    let most_expensive = [
         global(greatest, greatest, greatest),
         global(greatest, 0.0, 1.0),
         global(0.0, 0.0, 0.0),
@@ -59,7 +59,7 @@ fn all_metrics() -> Vec<Metric> {
         local(0.0, greatest, 0.0),
         local(greatest, 0.0, 0.0),
     ];
-    metrics().into_iter().chain(dearest).collect()
+    metrics().into_iter().chain(most_expensive).collect()
 }
 
 fn secret(size: KeySize) -> Arc<SecretKey> {

@@ -160,9 +160,9 @@ fn extreme_cell(
         // As under encryption: candidates times factors, and offsets in the clear.
         let secret = match pairs.get(place).zip(masks.get(place)) {
             Some((&(i, j), (factor, _))) => big(factor) * width * (&permuted[i] - &permuted[j]),
-            None => (0..together(shape))
+            None => (0..padded_per_slot(shape))
                 .filter_map(|k| {
-                    let at = (place - pairs.len()) * together(shape) + k;
+                    let at = (place - pairs.len()) * padded_per_slot(shape) + k;
                     Some(permuted.get(at)? << (k * padded(shape)))
                 })
                 .sum(),
@@ -207,13 +207,13 @@ fn padded(shape: &Shape) -> usize {
 }
 
 /// Padded candidates in a slot.
-fn together(shape: &Shape) -> usize {
+fn padded_per_slot(shape: &Shape) -> usize {
     if 3 * padded(shape) <= 255 { 3 } else { 2 }
 }
 
 /// Slots are long enough for this many cells in a ciphertext, or this many ciphertexts to a cell.
 #[test]
-fn cells_per_ciphertext() {
+fn slots_hold_the_documented_number_of_cells() {
     for (largest, steps) in [(1, 1), (107, SESSION), (1 << 20, 100)] {
         let (three, four) = (
             Shape::new(3, largest, steps).unwrap(),

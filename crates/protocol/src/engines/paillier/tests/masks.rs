@@ -87,7 +87,7 @@ fn the_largest_masks_of_the_largest_candidates_fit() {
     }
 }
 
-/// The additive mask is uniform over so many numbers that all sets of the largest session together are hidden up to 2⁻⁴⁰.
+/// The additive masks hide all sets of the largest session together up to a statistical distance of 2⁻⁴⁰.
 #[test]
 fn a_session_is_hidden_up_to_two_to_the_minus_forty() {
     // 2²⁸ letters on each side, and the rounds of local alignments.

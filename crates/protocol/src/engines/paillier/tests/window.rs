@@ -55,8 +55,8 @@ fn simulate(pairs: usize, size: u32, request: usize, mut window: Window) -> RunT
         for (pair, cell) in answered {
             filled += 1.0;
             window.fill();
-            let stairs = matrices.get_mut(&pair).unwrap();
-            stairs
+            let staircase = matrices.get_mut(&pair).unwrap();
+            staircase
                 .fill(cell)
                 .for_each(|cell| candidates.push((pair, cell)));
             if cell == (size, size) {

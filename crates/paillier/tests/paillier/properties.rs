@@ -178,12 +178,12 @@ fn ciphertexts_of_two_keys_do_not_mix() {
     );
     assert!(ours.public_key().add(&a, &b).is_err());
     assert!(ours.decrypt(&b).is_err());
-    let foreign = theirs
+    let of_other_key = theirs
         .public_key()
         .fresh_randomizers(1, &mut seeded_rng(5))
         .pop()
         .unwrap();
-    assert!(ours.public_key().rerandomize(&a, foreign).is_err());
+    assert!(ours.public_key().rerandomize(&a, of_other_key).is_err());
 }
 
 #[test]
