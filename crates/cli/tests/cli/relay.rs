@@ -54,7 +54,7 @@ fn results_equal_those_of_compare_and_the_relay_sees_no_fingerprint() {
         assert_eq!(output.ok(), expected);
     }
     let line = relay.wait_for_line("session 1: ended after ");
-    assert!(line.contains("B"), "{result}");
+    assert!(line.contains("B"), "{line}");
     relay.kill();
     let log = relay.end().stderr;
     for side in [Side::Host, Side::Join] {
