@@ -11,7 +11,6 @@ use super::recurrence::Cell;
 use super::rounds::{Rounds, Task, run};
 use crate::block::{BLOCK_BYTES, Block};
 use crate::error::MpcError;
-use crate::hash::TweakedHash;
 use crate::kernel::Kernel;
 use crate::label::{Delta, random_block};
 use crate::ot::correlated::{GroupBits, Receiver, Sender};
@@ -88,34 +87,30 @@ impl SharesSession {
         channel: &mut dyn Channel,
     ) -> Result<Self, MpcError> {
         let delta = Arc::new(Delta::random(rng));
-        let (sender, receiver, start);
+        // Each side draws the start for the transfers that it sends: it protects that side's offset.
+        let own_start = random_block(rng);
+        channel.send(&own_start.to_bytes())?;
+        channel.flush()?;
+        let mut bytes = [0; BLOCK_BYTES];
+        channel.receive(&mut bytes)?;
+        let their_start = Block::from_bytes(bytes);
+        let (sender, receiver);
         match party {
             Party::Host => {
-                start = random_block(rng);
-                channel.send(&start.to_bytes())?;
-                channel.flush()?;
                 sender = Sender::start(delta, group_bits, kernel, rng, channel)?;
                 receiver = Receiver::start(group_bits, kernel, rng, channel)?;
             }
             Party::Join => {
-                let mut bytes = [0; BLOCK_BYTES];
-                channel.receive(&mut bytes)?;
-                start = Block::from_bytes(bytes);
                 receiver = Receiver::start(group_bits, kernel, rng, channel)?;
                 sender = Sender::start(delta, group_bits, kernel, rng, channel)?;
             }
         }
-        // The counters of tweaks have 64 bits.
-        let hash = |number: u128| TweakedHash::new(kernel, start ^ Block::new(number << 96));
-        let hashes = |direction: u128| Hashes {
-            pads: hash(2 * direction),
-            keys: hash(2 * direction + 1),
+        let hashes = |start| Hashes::new(kernel, start);
+        let pool = Pool::new(sender, receiver, hashes(own_start), hashes(their_start));
+        let party = match party {
+            Party::Host => 0,
+            Party::Join => 1,
         };
-        let (party, to_join, to_host) = match party {
-            Party::Host => (0, 0, 1),
-            Party::Join => (1, 1, 0),
-        };
-        let pool = Pool::new(sender, receiver, hashes(to_join), hashes(to_host));
         Ok(Self {
             party,
             kernel,

@@ -1,11 +1,15 @@
 //! Whole sessions, with real transfers.
 
+use super::gates::{Factor, Gates};
+use super::packing::Words;
+use super::rounds::{Task, run as run_tasks};
 use super::*;
 use crate::Kernel;
 use crate::ot::correlated::GroupBits;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use veilpath_channel::{Counted, Traffic, memory_pair};
+use std::rc::Rc;
+use veilpath_channel::{Channel, ChannelError, Counted, MemoryChannel, Traffic, memory_pair};
 
 /// The scanpaths of both sides, and which of them are compared.
 struct Cohorts {
@@ -274,5 +278,81 @@ fn shared_trees_take_a_fraction_of_the_bits() {
             sent / cells,
             expected / cells
         );
+    }
+}
+
+/// Changes the first byte that is sent.
+struct ChangedStart {
+    channel: MemoryChannel,
+    change: u8,
+}
+
+impl Channel for ChangedStart {
+    fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
+        let mut bytes = bytes.to_vec();
+        if let Some(first) = bytes.first_mut() {
+            *first ^= std::mem::take(&mut self.change);
+        }
+        self.channel.send(&bytes)
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
+        self.channel.receive(buffer)
+    }
+
+    fn flush(&mut self) -> Result<(), ChannelError> {
+        self.channel.flush()
+    }
+}
+
+/// One side's shares of products with bits of the receiver and numbers of the sender.
+fn products(party: Party, sender: Party, mut channel: ChangedStart) -> Words {
+    let mut rng = ChaCha20Rng::seed_from_u64(party as u64);
+    let kernel = Kernel::best();
+    let session =
+        SharesSession::start(party, GroupBits::FOUR, kernel, &mut rng, &mut channel).unwrap();
+    let gates = session.gates();
+    let own = [1; 64];
+    let factor = match party == sender {
+        true => Factor::Numbers(&own),
+        false => Factor::Bits(&own),
+    };
+    let task = Task {
+        rounds: Rc::clone(&gates.rounds),
+        future: Box::pin(async move {
+            let demand = Gates::products_demand(own.len(), party != sender);
+            gates.rounds.reserve(demand).await;
+            gates.products(factor, 9).await
+        }),
+    };
+    let tasks = [task].into_iter();
+    let mut shares = run_tasks(tasks, 1, &session.pool, &mut channel).unwrap();
+    shares.pop().unwrap()
+}
+
+/// Where keys start protects the sender's offset, so the receiver must not choose it.
+#[test]
+fn the_sender_of_transfers_chooses_where_their_keys_start() {
+    let parties = [Party::Host, Party::Join];
+    for (changed, sender) in parties
+        .into_iter()
+        .flat_map(|it| parties.map(|by| (it, by)))
+    {
+        let (left, right) = memory_pair();
+        let with = |party, channel| ChangedStart {
+            channel,
+            change: u8::from(party == changed),
+        };
+        let (left, right) = (with(Party::Host, left), with(Party::Join, right));
+        let shares = std::thread::scope(|scope| {
+            let join = scope.spawn(move || products(Party::Join, sender, right).to_vec());
+            [
+                products(Party::Host, sender, left).to_vec(),
+                join.join().unwrap(),
+            ]
+        });
+        let sums = shares[0].iter().zip(&shares[1]);
+        let right = sums.filter(|(a, b)| (*a + *b) % 512 == 1).count();
+        assert_eq!(right == 64, changed != sender, "{changed:?}, {sender:?}");
     }
 }

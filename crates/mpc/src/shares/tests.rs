@@ -8,7 +8,6 @@ use super::rounds::{Rounds, Task, run};
 use super::{Cell, GadgetCost};
 use crate::block::Block;
 use crate::error::MpcError;
-use crate::hash::TweakedHash;
 use crate::kernel::Kernel;
 use crate::label::Delta;
 use crate::ot::ideal::ideal_pair;
@@ -32,11 +31,7 @@ fn pool(party: usize, seed: u64) -> Pool {
         let mut rng = ChaCha20Rng::seed_from_u64(seed + direction);
         ideal_pair(Arc::new(Delta::random(&mut rng)), seed + 10 + direction)
     };
-    let hash = |number: u128| TweakedHash::new(Kernel::best(), Block::new(number << 100));
-    let hashes = |direction: u128| Hashes {
-        pads: hash(2 * direction),
-        keys: hash(2 * direction + 1),
-    };
+    let hashes = |direction: u128| Hashes::new(Kernel::best(), Block::new(direction << 100));
     let ((first_sender, second_receiver), (second_sender, first_receiver)) = (pair(0), pair(1));
     match party {
         0 => Pool::new(first_sender, first_receiver, hashes(0), hashes(1)),
