@@ -201,13 +201,18 @@ fn clamping_costs_what_the_formula_says() {
         );
         assert_eq!(ran.exchanges, 2 * cost.exchanges as u64, "{width} bits");
     }
-    let scanmatch = Cell::Difference {
-        insertion_and_deletion: 448,
-    };
-    let designed = GadgetCost {
-        cots: 39,
-        bits: 202,
-        exchanges: 10,
-    };
-    assert_eq!(scanmatch.cost(), designed);
+    // Nine bits, as ScanMatch has, and sixteen.
+    for (insertion_and_deletion, cots, bits, exchanges) in
+        [(448, 39, 202, 10), (65_535, 68, 434, 12)]
+    {
+        let cell = Cell::Difference {
+            insertion_and_deletion,
+        };
+        let designed = GadgetCost {
+            cots,
+            bits,
+            exchanges,
+        };
+        assert_eq!(cell.cost(), designed);
+    }
 }
