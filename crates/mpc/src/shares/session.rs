@@ -4,6 +4,7 @@ use super::gates::Gates;
 use super::group::{Group, Matrix};
 use super::letters::{Lookup, SharedLetters};
 use super::line_lookup::{LineCosts, LineLookup, pieces};
+use super::lookup::{MAX_MATRICES, MAX_POSITIONS};
 use super::outputs::{number_bits, numbers, output};
 use super::pool::{Hashes, Pool};
 use super::portions::{groups, max_active, message_bytes};
@@ -70,7 +71,8 @@ pub struct SharesSession {
     pub(super) party: usize,
     pub(super) kernel: Kernel,
     pub(super) pool: Rc<RefCell<Pool>>,
-    matrices: u64,
+    /// How many comparisons have a number.
+    pub(super) matrices: u64,
     /// How many lines share trees, if any do.
     pub(super) lines_per_tree: usize,
     /// Where the unused streams of the trees of lines begin.
@@ -150,7 +152,7 @@ impl SharesSession {
         if number_bits(cell, comparisons, finish).max(cell.width()) >= 64 {
             return Err(MpcError::Misuse("results have more than 63 bits"));
         }
-        let matrices = self.matrices(letters, comparisons);
+        let matrices = self.matrices(letters, comparisons)?;
         let streams = letters.own_table.streams();
         let known = self.look_up_lines(letters, &matrices, channel)?;
         let on_the_way = if known.is_some() { 0 } else { streams };
@@ -189,13 +191,20 @@ impl SharesSession {
             .collect())
     }
 
-    /// The matrices of comparisons, with new numbers.
+    /// The matrices of comparisons, with new numbers. Streams of look-ups are chosen by number and position, so both are limited.
     pub(super) fn matrices(
         &mut self,
         letters: &SharedLetters,
         comparisons: &[Comparison],
-    ) -> Vec<Matrix> {
+    ) -> Result<Vec<Matrix>, MpcError> {
         let first = self.matrices;
+        let longest = |it: &Comparison| it.rows.len().max(it.columns.len());
+        let fit = comparisons.iter().all(|it| longest(it) <= MAX_POSITIONS);
+        if !fit || comparisons.len() as u64 > MAX_MATRICES.saturating_sub(first) {
+            return Err(MpcError::Misuse(
+                "a matrix is too long, or a session has too many",
+            ));
+        }
         self.matrices += comparisons.len() as u64;
         let matrices = comparisons.iter().enumerate().map(|(at, comparison)| {
             let number = first + at as u64;
@@ -205,7 +214,7 @@ impl SharesSession {
             };
             Matrix::new(self.party, number, rows_are_lines, comparison)
         });
-        matrices.collect()
+        Ok(matrices.collect())
     }
 
     /// Looks up all costs if lines share trees.

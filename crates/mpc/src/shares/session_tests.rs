@@ -1,10 +1,12 @@
 //! Whole sessions, with real transfers.
 
 use super::gates::{Factor, Gates};
+use super::lookup::MAX_MATRICES;
 use super::packing::Words;
 use super::rounds::{Task, run as run_tasks};
 use super::*;
 use crate::Kernel;
+use crate::error::MpcError;
 use crate::ot::correlated::GroupBits;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
@@ -355,4 +357,45 @@ fn the_sender_of_transfers_chooses_where_their_keys_start() {
         let right = sums.filter(|(a, b)| (*a + *b) % 512 == 1).count();
         assert_eq!(right == 64, changed != sender, "{changed:?}, {sender:?}");
     }
+}
+
+/// Another comparison would use streams of the first ones again.
+#[test]
+fn numbers_of_comparisons_end_before_streams_repeat() {
+    let (left, right) = memory_pair();
+    let side = |party: Party, mut channel: MemoryChannel| {
+        let mut rng = ChaCha20Rng::seed_from_u64(party as u64);
+        let kernel = Kernel::best();
+        let session = SharesSession::start(party, GroupBits::FOUR, kernel, &mut rng, &mut channel);
+        let mut session = session.unwrap();
+        let lists = LetterLists {
+            own: &[0, 1],
+            own_lengths: &[2],
+            their_lengths: &[2],
+            cells: 4,
+            lines: Party::Host,
+        };
+        let equal = |x: usize, y: usize| u64::from(x == y);
+        let letters = session.letters(lists, 2, 1, equal, &mut channel).unwrap();
+        let comparison = Comparison {
+            rows: 0..2,
+            columns: 0..2,
+            term: 0,
+            at_least: 0,
+        };
+        session.matrices = MAX_MATRICES - 1;
+        let two = [comparison.clone(), comparison];
+        let aligned = session.align(Cell::Unit, &letters, &two, NUMBERS, &mut channel, &|_| ());
+        assert!(matches!(aligned, Err(MpcError::Misuse(_))));
+        let runs = session.diagonal_runs(&letters, &two, 2, &mut channel, &|_| ());
+        assert!(matches!(runs, Err(MpcError::Misuse(_))));
+        let runs = session.diagonal_runs(&letters, &two[..1], 2, &mut channel, &|_| ());
+        assert_eq!(runs.unwrap().len(), 1);
+        let runs = session.diagonal_runs(&letters, &two[..1], 2, &mut channel, &|_| ());
+        assert!(matches!(runs, Err(MpcError::Misuse(_))));
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(move || side(Party::Join, right));
+        side(Party::Host, left);
+    });
 }
