@@ -6,6 +6,7 @@ use crate::circuit::cells::UnitCell;
 use crate::error::Misbehaviour;
 use crate::kernel::Kernel;
 use crate::label::{ActiveLabel, Delta};
+use crate::ot::correlated::GroupBits;
 use crate::ot::correlated::attack_tests::correction_place;
 use crate::ot::correlated::messages::{seed_bytes, transfer_bytes};
 use crate::ot::correlated::{GroupBits, Receiver};
@@ -200,7 +201,7 @@ fn every_lie_in_a_seed_tree_ends_the_comparison_before_the_first_table() {
         // In the corrections, where this garbler uses them.
         let level = 1 + comparison % 3;
         let side = missing >> (3 - level) & 1;
-        let place = 32 + correction_place(tree, level, side);
+        let place = 32 + correction_place(GroupBits::FOUR, tree, level, side);
         let (error, sent) = run_with(seed, place, None);
         assert_eq!(error, Some(Misbehaviour::InconsistentSeeds.into()));
         assert_eq!(sent, POINTS);
