@@ -6,7 +6,6 @@ use crate::circuit::cells::UnitCell;
 use crate::error::Misbehaviour;
 use crate::kernel::Kernel;
 use crate::label::{ActiveLabel, Delta};
-use crate::ot::correlated::GroupBits;
 use crate::ot::correlated::attack_tests::correction_place;
 use crate::ot::correlated::messages::{seed_bytes, transfer_bytes};
 use crate::ot::correlated::{GroupBits, Receiver};
