@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! host (rows)                                                             joining side (columns)
-//!   start:    base transfers and seed trees, both ways      ◀────────▶     26 kB
+//!   start:    base transfers and seed trees, both ways      ◀────────▶     25 kB
 //!   letters:  trees of letters, or of several lines         ◀────────▶     160 bytes per letter, 64 leaves; or 28·(N − 1)
 //!   align:    for every anti-diagonal of all matrices
 //!               indicators of letters, masked               ◀────────▶     N − 1 bits per cell; or for 4 or 8 cells
