@@ -57,12 +57,10 @@ def select(bit, number, bits):
 
 
 def blocks(width):
-    """Sizes of blocks, lowest first: three bits each, or two or four at the end."""
-    sizes = []
-    while width > 0:
-        size = {4: 4, 5: 2}.get(width, min(width, 3))
-        sizes.append(size)
-        width -= size
+    """Sizes of blocks, lowest first: three bits each, with four in the lowest or two in the highest if needed."""
+    sizes = [4] if width > 3 and width % 3 == 1 else []
+    while sum(sizes) < width:
+        sizes.append(min(3, width - sum(sizes)))
     return sizes
 
 

@@ -24,21 +24,22 @@ pub fn session(kernel: Kernel) {
     let difference = Cell::Difference {
         insertion_and_deletion: 30,
     };
-    // With this many cells per letter, one-bit entries are looked up for eight lines at a time.
-    for (cell, outputs, cells) in [
-        (Cell::Unit, Outputs::Numbers, 1),
-        (Cell::Unit, Outputs::Numbers, 1 << 20),
-        (difference, Outputs::AtLeast, 1),
-        (local, Outputs::Numbers, 1),
+    // With this many cells per letter, one-bit entries are looked up for several lines at a time: as many as a tree has levels.
+    for (cell, outputs, cells, levels) in [
+        (Cell::Unit, Outputs::Numbers, 1, GroupBits::FOUR),
+        (Cell::Unit, Outputs::Numbers, 1 << 20, GroupBits::FOUR),
+        (Cell::Unit, Outputs::Numbers, 1 << 20, GroupBits::EIGHT),
+        (difference, Outputs::AtLeast, 1, GroupBits::FOUR),
+        (local, Outputs::Numbers, 1, GroupBits::FOUR),
     ] {
         let (left, right) = memory_pair();
         thread::scope(|scope| {
             scope.spawn(move || {
                 let channel = Declassifying(left);
-                side(Party::Host, kernel, cell, outputs, cells, channel);
+                side(Party::Host, kernel, levels, (cell, outputs, cells), channel);
             });
             let channel = Declassifying(right);
-            side(Party::Join, kernel, cell, outputs, cells, channel);
+            side(Party::Join, kernel, levels, (cell, outputs, cells), channel);
         });
     }
 }
@@ -46,15 +47,13 @@ pub fn session(kernel: Kernel) {
 fn side(
     party: Party,
     kernel: Kernel,
-    cell: Cell,
-    outputs: Outputs,
-    cells: u64,
+    levels: GroupBits,
+    (cell, outputs, cells): (Cell, Outputs, u64),
     mut channel: impl Channel,
 ) {
     let mut rng = SecretRng::new(1 + party as u64);
-    let group_bits = GroupBits::FOUR;
     let mut session =
-        SharesSession::start(party, group_bits, kernel, &mut rng, &mut channel).expect("a start");
+        SharesSession::start(party, levels, kernel, &mut rng, &mut channel).expect("a start");
     let (rows, columns) = ([ROWS; 2], [COLUMNS; 2]);
     let (own_lengths, their_lengths) = match party {
         Party::Host => (rows, columns),

@@ -11,7 +11,7 @@ mod metrics;
 
 use bytes::{garbled_bytes, key, paillier_bytes};
 use channels::{Changes, ScriptedChannel, TamperingChannel};
-use metrics::{LETTERS, measure, metric};
+use metrics::{LETTERS, measure, metric, scanmatch};
 use veilpath_channel::{Channel, memory_pair};
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Metric, Scanpath};
 use veilpath_paillier::KeySize;
@@ -68,7 +68,9 @@ pub fn paillier(data: &[u8]) -> ScriptOutcome {
 /// announced, as in every session: they are what a side is ready to work for.
 ///
 /// No script passes the garbler's checks of transfers, so a first byte of 0xf0 and above chooses an honest peer, some bytes of
-/// which are changed on their way: three bytes say where and how, and the second byte chooses among the measures, too.
+/// which are changed on their way: three bytes say where and how. The second byte then chooses among the measures, too, and its higher
+/// bits whether `shares` has seed trees of eight levels ([`EIGHT_LEVELS`]), whether the peer has many letters ([`LONG`]), and
+/// whether the metric is ScanMatch if it is not another measure ([`SCANMATCH`]).
 pub fn garbled(data: &[u8]) -> ScriptOutcome {
     circuits(Engine::Garbled, data, &|changes| {
         let changes = changes.as_chunks().0.iter();
@@ -85,7 +87,7 @@ pub fn shares(data: &[u8]) -> ScriptOutcome {
 }
 
 /// What the two roles of an answer about groups receive from a peer some of whose bytes are changed. The first byte chooses the role
-/// and the question.
+/// and the question, and whether seed trees have eight levels ([`EIGHT_LEVELS`]).
 pub fn statistics(data: &[u8]) -> ScriptOutcome {
     let [choice, parts @ ..] = data else {
         return None;
@@ -104,17 +106,22 @@ pub fn statistics(data: &[u8]) -> ScriptOutcome {
     let spec = &spec(settings, None)?;
     let (mut channel, peer_channel) = memory_pair();
     let mut peer_channel = TamperingChannel::new(peer_channel, changes(parts));
-    let role = role(*choice);
+    let (role, levels) = (role(*choice), levels(*choice));
     std::thread::scope(|scope| {
-        scope.spawn(move || group_shares(spec, role.other(), &mut peer_channel));
-        let ended = group_shares(spec, role, &mut channel);
+        scope.spawn(move || group_shares(spec, role.other(), levels, &mut peer_channel));
+        let ended = group_shares(spec, role, levels, &mut channel);
         drop(channel);
         ended
     })
 }
 
 /// One side's shares of an answer about three participants of two groups on each side.
-fn group_shares(spec: &Spec, role: Role, channel: &mut dyn Channel) -> ScriptOutcome {
+fn group_shares(
+    spec: &Spec,
+    role: Role,
+    levels: TreeLevels,
+    channel: &mut dyn Channel,
+) -> ScriptOutcome {
     let lengths = [2, 3, 2];
     let own = lengths.map(scanpath);
     let own: Vec<&Scanpath> = own.iter().collect();
@@ -141,7 +148,7 @@ fn group_shares(spec: &Spec, role: Role, channel: &mut dyn Channel) -> ScriptOut
         coins: [7; 32],
     };
     let plan = GroupPlan::new(&job, inputs).ok()?;
-    let shares = plan.run(&[1; 9], TreeLevels::default(), channel);
+    let shares = plan.run(&[1; 9], levels, channel);
     Some(shares.map(|shares| shares.len()))
 }
 
@@ -168,8 +175,20 @@ fn circuits(engine: Engine, data: &[u8], changes: &dyn Fn(&[u8]) -> Changes) -> 
     let pad_to = (choice & 8 > 0).then_some(PADDED);
     if choice >> 4 == 15 {
         let measure = measure(*count).filter(|measure| engine.can_compute(measure));
+        let metric = match count & SCANMATCH {
+            0 => metric,
+            _ => scanmatch()?,
+        };
         let settings = (engine, measure.unwrap_or(metric), reveal);
-        return run_changed(settings, role(*choice), own, pad_to, changes(parts));
+        let peer = HonestPeer {
+            letters: match (count & LONG, pad_to) {
+                (1.., None) => MANY_LETTERS,
+                _ => 2,
+            },
+            levels: levels(*count),
+            changes: changes(parts),
+        };
+        return run_changed(settings, role(*choice), own, pad_to, peer);
     }
     let settings = (engine, metric, reveal);
     let script = ScriptedChannel::new(garbled_bytes(parts));
@@ -187,6 +206,28 @@ fn circuits(engine: Engine, data: &[u8], changes: &dyn Fn(&[u8]) -> Changes) -> 
 
 /// How long scanpaths look where lengths are hidden.
 const PADDED: u32 = 3;
+
+/// Bits of the byte that describes an honest peer.
+const EIGHT_LEVELS: u8 = 16;
+const LONG: u8 = 32;
+const SCANMATCH: u8 = 64;
+
+/// Enough for lines that share trees, where costs have one bit, and for look-ups in several tiles elsewhere.
+const MANY_LETTERS: usize = 260;
+
+/// A peer that follows the protocol, with bytes that are changed on their way.
+struct HonestPeer {
+    letters: usize,
+    levels: TreeLevels,
+    changes: Changes,
+}
+
+fn levels(choice: u8) -> TreeLevels {
+    match choice & EIGHT_LEVELS {
+        0 => TreeLevels::Four,
+        _ => TreeLevels::Eight,
+    }
+}
 
 fn role(choice: u8) -> Role {
     if choice & 1 == 0 {
@@ -230,19 +271,26 @@ fn run_changed(
     role: Role,
     own: usize,
     pad_to: Option<u32>,
-    changes: Changes,
+    peer: HonestPeer,
 ) -> ScriptOutcome {
+    let HonestPeer {
+        letters,
+        levels,
+        changes,
+    } = peer;
     let engine = settings.0;
     let spec = spec(settings, pad_to)?;
-    let (ours, theirs) = (scanpath(own), scanpath(2));
+    let (ours, theirs) = (scanpath(own), scanpath(letters));
     let announced = |letters: usize| [pad_to.map_or(letters, |length| length as usize)];
-    let (our_lengths, their_lengths) = (announced(own), announced(2));
+    let (our_lengths, their_lengths) = (announced(own), announced(letters));
     let (ours, theirs) = ([&ours], [&theirs]);
     let pairs = [(0, 0)];
     let job = Job::new(&spec, role, &ours, 1, &pairs).ok()?;
     let job = job.with_peer_lengths(&their_lengths).ok()?;
+    let job = job.with_tree_levels(levels);
     let peer = Job::new(&spec, role.other(), &theirs, 1, &pairs).ok()?;
     let peer = peer.with_peer_lengths(&our_lengths).ok()?;
+    let peer = peer.with_tree_levels(levels);
     let (mut channel, peer_channel) = memory_pair();
     let mut peer_channel = TamperingChannel::new(peer_channel, changes);
     std::thread::scope(|scope| {

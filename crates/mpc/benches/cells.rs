@@ -12,7 +12,7 @@ use veilpath_mpc::Kernel;
 use veilpath_mpc::alignment::{
     EvaluatorComparison, EvaluatorSession, Fold, GarblerComparison, GarblerSession,
 };
-use veilpath_mpc::circuit::cells::{Cell, SavingCell, UnitCell};
+use veilpath_mpc::circuit::cells::{Cell, DifferenceCell, SavingCell, UnitCell};
 
 /// Time of `rounds` times `count` comparisons of `rows` × `columns` cells.
 fn align<K: Cell + Sync>(
@@ -82,6 +82,31 @@ fn cells(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements(200 * 200));
     group.bench_function("one of 200x200", |bencher| {
         bencher.iter_custom(|rounds| align((&cell, Fold::Unwrap), &index, [1, 200, 200], rounds));
+    });
+    group.finish();
+
+    // ScanMatch with the threshold 3.5: at the automatic scale, and with the scale and the cell of before.
+    let scanmatch = |per_cell: f64, input: &dyn Fn(u64) -> u64| {
+        let distance = |x: usize, y: usize| {
+            let [across, down] = [(x % 8).abs_diff(y % 8), (x / 8).abs_diff(y / 8)];
+            (across as f64).hypot(down as f64)
+        };
+        table(
+            48,
+            &|x, y| input((per_cell * distance(x, y)).round() as u64),
+        )
+    };
+    let (saving, difference) = (SavingCell::new(448), DifferenceCell::new(35_000));
+    let new = scanmatch(448.0 / 3.5, &|cost| saving.input(cost));
+    let old = scanmatch(10_000.0, &|cost| difference.input(cost));
+    let shape = [400, 24, 24];
+    let mut group = criterion.benchmark_group("ScanMatch cells, 8x6");
+    group.throughput(Throughput::Elements(shape.iter().product::<usize>() as u64));
+    group.bench_function("448, 47 ANDs", |bencher| {
+        bencher.iter_custom(|rounds| align((&saving, Fold::Unwrap), &new, shape, rounds));
+    });
+    group.bench_function("35000, 94 ANDs", |bencher| {
+        bencher.iter_custom(|rounds| align((&difference, Fold::Sum), &old, shape, rounds));
     });
     group.finish();
 }

@@ -6,7 +6,7 @@
 #[allow(dead_code, unreachable_pub)] // the fuzz targets use it as a library
 mod scripts;
 
-use scripts::{ScriptOutcome, garbled, paillier, plain};
+use scripts::{ScriptOutcome, garbled, paillier, plain, shares};
 use veilpath_channel::ChannelError;
 use veilpath_protocol::ProtocolError;
 
@@ -233,6 +233,22 @@ fn changed_bytes_never_panic_an_evaluator() {
         assert_typed(&changed(JOIN, at), &[]);
     }
     assert_eq!(changed(JOIN, 60_000), Some(Ok(1)), "nothing is changed");
+}
+
+/// Both kinds of seed trees, lines that share trees, look-ups in several tiles, and ScanMatch.
+#[test]
+fn shares_survives_changes_with_every_kind_of_look_up() {
+    for options in (0..8).map(|bits| bits << 4) {
+        for role in [HOST, JOIN] {
+            let honest = [0xf0 | role, options];
+            assert_eq!(shares(&honest), Some(Ok(1)), "{options}");
+            for at in [9u32, 60, 13_000, 72_000, 140_000] {
+                let [low, middle, high, _] = at.to_le_bytes();
+                let script = [&honest[..], &[low, middle, high, 1]].concat();
+                assert_typed(&shares(&script), &script);
+            }
+        }
+    }
 }
 
 #[test]

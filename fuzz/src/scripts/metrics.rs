@@ -22,6 +22,17 @@ pub(super) fn metric(is_local: bool) -> Metric {
     }
 }
 
+/// Costs of several bits, and so look-ups for each letter.
+pub(super) fn scanmatch() -> Option<Metric> {
+    Some(Metric::ScanMatch {
+        grid: Grid::new(LETTERS, 1)?,
+        wrap: false,
+        threshold: 1.5,
+        gap: 0.0,
+        scale: None,
+    })
+}
+
 /// A measure other than an alignment.
 pub(super) fn measure(number: u8) -> Option<Metric> {
     let grid = Grid::new(LETTERS, 1)?;

@@ -54,12 +54,11 @@ fn formats_have_the_same_rows() {
     let csv = run(&format!("{call} --format csv")).ok();
     let lines: Vec<&str> = csv.lines().collect();
     assert_eq!(lines.len(), 3);
-    assert!(
-        lines[0]
-            .starts_with("engine,megabits_per_second,limited_by,round_trip_ms,comparisons,cells")
-    );
-    assert!(lines[1].starts_with("shares,,,0,4,100,"), "{csv}");
-    assert!(lines[2].starts_with("garbled,,,0,4,100,"), "{csv}");
+    assert!(lines[0].starts_with(
+        "engine,tree_levels,megabits_per_second,limited_by,round_trip_ms,comparisons,cells"
+    ));
+    assert!(lines[1].starts_with("shares,4,,,0,4,100,"), "{csv}");
+    assert!(lines[2].starts_with("garbled,,,,0,4,100,"), "{csv}");
     let table = run(call).ok();
     assert_eq!(table.matches("loopback").count(), 2, "{table}");
 }

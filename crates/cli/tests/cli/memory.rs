@@ -112,8 +112,12 @@ fn common_plans_stay_below_the_default() {
 
 /// Runs both sides with the engine shares and the default of `--memory`, and returns the peak memory of both.
 fn shares(scanpaths: usize, letters: usize) -> [f64; 2] {
-    let peaks = shares_of(&cohort(scanpaths, 4, letters), "levenshtein");
-    eprintln!("shares, {scanpaths}² comparisons of {letters} letters: {peaks:.0?} MB");
+    shares_by("levenshtein", scanpaths, letters)
+}
+
+fn shares_by(metric: &str, scanpaths: usize, letters: usize) -> [f64; 2] {
+    let peaks = shares_of(&cohort(scanpaths, 4, letters), metric);
+    eprintln!("shares, {scanpaths}² comparisons of {letters} letters by {metric}: {peaks:.0?} MB");
     peaks
 }
 
@@ -161,6 +165,25 @@ fn shares_memory_is_bounded_for_many_comparisons() {
 #[ignore = "takes minutes; .ci/full runs it"]
 fn shares_memory_is_bounded_for_long_scanpaths() {
     for peak in shares(1, 10_000) {
+        assert!(peak < ALLOWED, "{peak} MB");
+    }
+}
+
+/// Costs of nine bits take more for each cell.
+const SCANMATCH: &str = "scanmatch --grid 7x7";
+
+#[test]
+#[ignore = "takes minutes; .ci/full runs it"]
+fn the_memory_of_shares_with_many_comparisons_by_scanmatch() {
+    for peak in shares_by(SCANMATCH, 267, 24) {
+        assert!(peak < ALLOWED, "{peak} MB");
+    }
+}
+
+#[test]
+#[ignore = "takes minutes; .ci/full runs it"]
+fn the_memory_of_shares_with_long_scanpaths_by_scanmatch() {
+    for peak in shares_by(SCANMATCH, 1, 10_000) {
         assert!(peak < ALLOWED, "{peak} MB");
     }
 }

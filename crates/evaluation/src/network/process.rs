@@ -11,7 +11,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use veilpath_paillier::SecretKey;
-use veilpath_protocol::{Engine, Role, Spec};
+use veilpath_protocol::{Engine, Role, Spec, TreeLevels};
 use veilpath_session::limits::Timeouts;
 use veilpath_session::{
     AlphabetInfo, Fingerprint, HostKey, Identity, Listener, Proposal, ScanpathLimit, Session,
@@ -63,6 +63,7 @@ pub(super) enum Answer {
 pub(super) struct SideReport {
     /// The engine that ran.
     pub(super) engine: Engine,
+    pub(super) tree_levels: Option<TreeLevels>,
     pub(super) seconds: f64,
     /// The estimate that the two sides agreed on.
     pub(super) estimated_seconds: f64,
@@ -163,12 +164,14 @@ fn side(task: &SideTask, output: &mut impl Write) -> Result<SideReport, Error> {
     }
     let (session, _) = Session::open(channel, role, &identity, peer, &alphabet, TIMEOUTS)?;
     let agreed = session.agree(proposal, Some(&state_dir), &mut |_| ())?;
-    let estimated_seconds = agreed.summary().estimate.seconds;
+    let summary = agreed.summary();
+    let (estimated_seconds, tree_levels) = (summary.estimate.seconds, summary.engine.tree_levels);
     let outcome = agreed.run(&())?.outcome;
     let seconds = start.elapsed().as_secs_f64();
     let busy = process_time().zip(busy);
     Ok(SideReport {
         engine: outcome.spec.engine,
+        tree_levels,
         seconds,
         estimated_seconds,
         cpu_seconds: busy.map(|(end, start)| end.saturating_sub(start).as_secs_f64()),

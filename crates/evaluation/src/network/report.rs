@@ -4,7 +4,7 @@ use super::Case;
 use super::process::SideReport;
 use serde::Serialize;
 use std::fmt::Write as _;
-use veilpath_protocol::{Engine, EngineChoice};
+use veilpath_protocol::{Engine, EngineChoice, TreeLevels};
 
 /// All measurements of a run.
 #[derive(Clone, Debug, Serialize)]
@@ -35,6 +35,8 @@ pub enum Limiter {
 pub struct Row {
     /// The engine.
     pub engine: String,
+    /// The levels of the seed trees of `shares`, which both sides agree on.
+    pub tree_levels: Option<TreeLevels>,
     /// Megabits per second in each direction; `None` is loopback.
     pub megabits_per_second: Option<u32>,
     /// What limits it.
@@ -80,6 +82,7 @@ impl Row {
                 }
                 (_, engine) => engine.name().into(),
             },
+            tree_levels: host.tree_levels,
             megabits_per_second: case.rate,
             limited_by: case.rate.map(|_| match in_namespaces {
                 true => Limiter::Tc,
@@ -109,8 +112,9 @@ impl Row {
     }
 }
 
-const COLUMNS: [&str; 14] = [
+const COLUMNS: [&str; 15] = [
     "engine",
+    "tree_levels",
     "megabits_per_second",
     "limited_by",
     "round_trip_ms",
@@ -170,6 +174,7 @@ impl Report {
         }
         let heading = [
             "engine",
+            "tree levels",
             "connection",
             "round trip",
             "comparisons",
@@ -191,6 +196,8 @@ impl Report {
         rows.extend(self.rows.iter().map(|row| {
             [
                 row.engine.clone(),
+                row.tree_levels
+                    .map_or_else(|| "–".into(), |levels| u8::from(levels).to_string()),
                 row.connection(),
                 format!("{} ms", row.round_trip_ms),
                 row.comparisons.to_string(),
@@ -215,7 +222,7 @@ impl Report {
                 let width = width(column);
                 // Names to the left, numbers to the right.
                 let _ = match column {
-                    0 | 1 => write!(line, "{field:<width$}  "),
+                    0 | 2 => write!(line, "{field:<width$}  "),
                     _ => write!(line, "{field:>width$}  "),
                 };
             }

@@ -203,7 +203,7 @@ fn a_corrupted_seed_tree_ends_the_comparison_before_the_first_table() {
         // In the corrections, where this garbler uses them.
         let level = 1 + comparison % 3;
         let side = missing >> (3 - level) & 1;
-        let place = 32 + correction_place(tree, level, side);
+        let place = 32 + correction_place(GroupBits::FOUR, tree, level, side);
         let (error, sent) = run_with(seed, place, None);
         assert_eq!(error, Some(Misbehaviour::InconsistentSeeds.into()));
         assert_eq!(sent, POINTS);

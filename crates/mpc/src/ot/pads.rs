@@ -32,7 +32,11 @@
 //! world, of the rest. A call with input x and output c meets a point or an image of y only if
 //! Δ = y⁻¹·(W ⊕ σ⁻¹(x)) or Δ = y⁻¹·(W ⊕ σ⁻¹(c ⊕ P)): two of the 2¹²⁷ values that Δ may have for each of the
 //! 2^m − 1 polynomials y, and only for the one transfer with the key of the call. Two images of a transfer are equal with probability 2⁻¹²⁸, as the
-//! answers are uniform. ∎ (If up to μ transfers of several sessions share a key, the terms get a factor of about μ; see [`crate::hash`].)
+//! answers are uniform. ∎ (If up to μ transfers share a key, the terms get a factor of about μ.)
+//!
+//! **Keys do not repeat.** The sender draws s in every stage for the transfers that it sends, so a receiver cannot make two stages
+//! share keys, and μ is as in [`crate::hash`]. A malicious receiver can give the transfers that *it* sends the same keys. It knows their Δ, so
+//! what is hashed there counts among its own calls.
 //!
 //! **So the pads that were not chosen are pseudorandom to the receiver**, even to a malicious one. The checks of
 //! [`super::correlated`] leave it with w_j and u_j such that v_j = w_j ⊕ u_j·Δ ⊕ e_j, where e_j depends only on bits of Δ that it

@@ -28,15 +28,15 @@ struct Leaf {
     propagates: bool,
 }
 
-/// The blocks of `width` bits: three each, or two or four at the end.
+/// The blocks of `width` bits, lowest first: three each. What is left over makes the lowest a block of four, because it has only one
+/// fact, or the highest one of two.
 fn leaves(width: usize, first_sender: usize) -> Vec<Leaf> {
     let mut leaves = Vec::new();
     let mut low = 0;
     while low < width {
-        let bits = match width - low {
-            4 => 4,
-            5 => 2,
-            left => left.min(3),
+        let bits = match low {
+            0 if width > 3 && width % 3 == 1 => 4,
+            _ => (width - low).min(3),
         };
         leaves.push(Leaf {
             low,

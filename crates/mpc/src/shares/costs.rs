@@ -12,7 +12,7 @@ use super::session::{Outputs, Party};
 use crate::ot::correlated::messages::{seed_bytes, transfer_bytes};
 use crate::ot::correlated::{GroupBits, MAX_BATCH};
 
-/// Bytes of base transfers, each way.
+/// Bytes of base transfers and of the start of hash keys, each way.
 const BASE_BYTES: u64 = 8_300;
 
 /// Matrices that are compared together, scanpath by scanpath of the host.

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! host (rows)                                                             joining side (columns)
-//!   start:    base transfers and seed trees, both ways      ◀────────▶     26 kB
+//!   start:    base transfers and seed trees, both ways      ◀────────▶     25 kB
 //!   letters:  trees of letters, or of several lines         ◀────────▶     160 bytes per letter, 64 leaves; or 28·(N − 1)
 //!   align:    for every anti-diagonal of all matrices
 //!               indicators of letters, masked               ◀────────▶     N − 1 bits per cell; or for 4 or 8 cells
@@ -37,10 +37,27 @@
 //!   (`Gates::multiply`), its correction is sent once and each product has a bit of the pad of its own;
 //! - corrections of a seed tree, and indicators masked by the stream of its missing leaf: pseudorandom, as that leaf is.
 //!
-//! So a simulator sends uniform bits of the public sizes, and the difference between its view and the real one is at most the
-//! sum of the advantages of these modules: of n transfers against the hash of garbling, and of the streams against AES. Shares
-//! of every intermediate value are uniform, as each product adds a fresh pad to one of them. Halves of outputs are shares by
-//! exclusive or of an adder's, comparison's or division's last products, so one half without the other is uniform, too.
+//! So a simulator sends uniform bits of the public sizes. Shares of every intermediate value are uniform, as each product adds a
+//! fresh pad to one of them. Halves of outputs are shares by exclusive or of an adder's, comparison's or division's last
+//! products, so one half without the other is uniform, too. No step has an error, so outputs are always right, and at the
+//! opening the simulator sends the side's own half plus the output.
+//!
+//! **Bound.** The simulated view differs from the real one by at most the sum of these, against 2⁸⁰ calls to AES:
+//!
+//! | part | advantage |
+//! |---|---|
+//! | base and correlated transfers | as in [`crate::ot`] |
+//! | pads, and keys of seed trees | 2⁻⁴¹ ([`crate::ot::pads`]) |
+//! | blocks of a stream never repeat, uniform ones may | 2⁻⁴⁶ for 2⁵¹ blocks, 2⁻³⁷ for the largest session |
+//! | a missing leaf, or a node above it, is guessed | 2⁻⁴⁶ for each stage |
+//!
+//! - **Streams.** With the limits of sessions, a leaf encrypts fewer than (2²⁸/128 + 2²⁰)·2¹⁰ < 2³² blocks: for a cohort's letters,
+//!   128 at a time, of at most 2²⁰ scanpaths, and for each column of the table. So b blocks of all missing leaves have an advantage of
+//!   at most 2³²·b/2¹²⁹, and b < 2⁶⁰.
+//! - **Guesses.** What is encrypted contains the number of its tree or letter. So a call under a guessed key tests at most three
+//!   secrets of a stage, a node of a letter's tree and a node and a leaf of the transfers: 3·2⁸⁰/2¹²⁸. The numbers are the same
+//!   in every stage, so stages add up.
+//!
 //! Measures without a recurrence (`runs`, `sets`, `quotients`) consist of the same products and comparisons. What a side counts in its own
 //! scanpath goes into them as a factor only, and their sizes depend on the alphabet and on lengths, not on what occurs in a scanpath.
 //!

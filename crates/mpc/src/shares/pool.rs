@@ -4,6 +4,7 @@ use super::packing::Words;
 use crate::block::Block;
 use crate::error::MpcError;
 use crate::hash::TweakedHash;
+use crate::kernel::Kernel;
 use crate::ot::pads::{PadReceiver, PadSender};
 use crate::ot::{CotReceiver, CotSender};
 use std::collections::VecDeque;
@@ -121,11 +122,22 @@ struct Keys {
     received: u64,
 }
 
-/// The hashes of one direction. No two of a session may have the same start.
+/// The hashes of one direction, with different keys.
 #[derive(Clone, Copy)]
 pub(crate) struct Hashes {
     pub(crate) pads: TweakedHash,
     pub(crate) keys: TweakedHash,
+}
+
+impl Hashes {
+    /// The hashes of transfers whose sender has drawn this start.
+    pub(crate) fn new(kernel: Kernel, start: Block) -> Self {
+        // Counters of tweaks have 64 bits.
+        Self {
+            pads: TweakedHash::new(kernel, start),
+            keys: TweakedHash::new(kernel, start ^ Block::new(1 << 96)),
+        }
+    }
 }
 
 /// Pads of transfers with this side as the receiver.

@@ -1,7 +1,7 @@
 //! How many matrices advance together, and how many groups of them are active.
 
 use super::group::Matrix;
-use super::lookup::{MAX_LETTERS, MAX_MATRICES, MAX_POSITIONS, TILE, tile_bytes};
+use super::lookup::{MAX_LETTERS, MAX_POSITIONS, TILE, tile_bytes};
 use super::recurrence::Cell;
 use crate::error::MpcError;
 use std::ops::Range;
@@ -101,10 +101,9 @@ pub(crate) fn groups(
     let (mut first, mut cells, mut bytes) = (0, 0, 0);
     for (at, matrix) in matrices.iter().enumerate() {
         let own = message_bytes(matrix, cell, streams);
-        let fits = own <= MAX_UNREAD && matrix.positions.len() <= MAX_POSITIONS;
-        if !fits || matrix.number >= MAX_MATRICES {
+        if own > MAX_UNREAD {
             return Err(MpcError::Misuse(
-                "a matrix is too large for a channel's buffers, or there are too many",
+                "a matrix is too large for a channel's buffers",
             ));
         }
         let more = matrix.lines.len().min(matrix.positions.len());

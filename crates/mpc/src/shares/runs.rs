@@ -58,7 +58,7 @@ impl SharesSession {
         channel: &mut dyn Channel,
         on_cells: &dyn Fn(usize),
     ) -> Result<Words, MpcError> {
-        let matrices = self.matrices(letters, comparisons);
+        let matrices = self.matrices(letters, comparisons)?;
         let known = self.look_up_lines(letters, &matrices, channel)?;
         let streams = match known {
             Some(_) => 0,

@@ -4,6 +4,7 @@ use super::gates::Gates;
 use super::group::{Group, Matrix};
 use super::letters::{Lookup, SharedLetters};
 use super::line_lookup::{LineCosts, LineLookup, pieces};
+use super::lookup::{MAX_MATRICES, MAX_POSITIONS};
 use super::outputs::{number_bits, numbers, output};
 use super::pool::{Hashes, Pool};
 use super::portions::{groups, max_active, message_bytes};
@@ -11,7 +12,6 @@ use super::recurrence::Cell;
 use super::rounds::{Rounds, Task, run};
 use crate::block::{BLOCK_BYTES, Block};
 use crate::error::MpcError;
-use crate::hash::TweakedHash;
 use crate::kernel::Kernel;
 use crate::label::{Delta, random_block};
 use crate::ot::correlated::{GroupBits, Receiver, Sender};
@@ -71,7 +71,8 @@ pub struct SharesSession {
     pub(super) party: usize,
     pub(super) kernel: Kernel,
     pub(super) pool: Rc<RefCell<Pool>>,
-    matrices: u64,
+    /// How many comparisons have a number.
+    pub(super) matrices: u64,
     /// How many lines share trees, if any do.
     pub(super) lines_per_tree: usize,
     /// Where the unused streams of the trees of lines begin.
@@ -88,34 +89,30 @@ impl SharesSession {
         channel: &mut dyn Channel,
     ) -> Result<Self, MpcError> {
         let delta = Arc::new(Delta::random(rng));
-        let (sender, receiver, start);
+        // Each side draws the start for the transfers that it sends: it protects that side's offset.
+        let own_start = random_block(rng);
+        channel.send(&own_start.to_bytes())?;
+        channel.flush()?;
+        let mut bytes = [0; BLOCK_BYTES];
+        channel.receive(&mut bytes)?;
+        let their_start = Block::from_bytes(bytes);
+        let (sender, receiver);
         match party {
             Party::Host => {
-                start = random_block(rng);
-                channel.send(&start.to_bytes())?;
-                channel.flush()?;
                 sender = Sender::start(delta, group_bits, kernel, rng, channel)?;
                 receiver = Receiver::start(group_bits, kernel, rng, channel)?;
             }
             Party::Join => {
-                let mut bytes = [0; BLOCK_BYTES];
-                channel.receive(&mut bytes)?;
-                start = Block::from_bytes(bytes);
                 receiver = Receiver::start(group_bits, kernel, rng, channel)?;
                 sender = Sender::start(delta, group_bits, kernel, rng, channel)?;
             }
         }
-        // The counters of tweaks have 64 bits.
-        let hash = |number: u128| TweakedHash::new(kernel, start ^ Block::new(number << 96));
-        let hashes = |direction: u128| Hashes {
-            pads: hash(2 * direction),
-            keys: hash(2 * direction + 1),
+        let hashes = |start| Hashes::new(kernel, start);
+        let pool = Pool::new(sender, receiver, hashes(own_start), hashes(their_start));
+        let party = match party {
+            Party::Host => 0,
+            Party::Join => 1,
         };
-        let (party, to_join, to_host) = match party {
-            Party::Host => (0, 0, 1),
-            Party::Join => (1, 1, 0),
-        };
-        let pool = Pool::new(sender, receiver, hashes(to_join), hashes(to_host));
         Ok(Self {
             party,
             kernel,
@@ -155,7 +152,7 @@ impl SharesSession {
         if number_bits(cell, comparisons, finish).max(cell.width()) >= 64 {
             return Err(MpcError::Misuse("results have more than 63 bits"));
         }
-        let matrices = self.matrices(letters, comparisons);
+        let matrices = self.matrices(letters, comparisons)?;
         let streams = letters.own_table.streams();
         let known = self.look_up_lines(letters, &matrices, channel)?;
         let on_the_way = if known.is_some() { 0 } else { streams };
@@ -194,13 +191,20 @@ impl SharesSession {
             .collect())
     }
 
-    /// The matrices of comparisons, with new numbers.
+    /// The matrices of comparisons, with new numbers. Streams of look-ups are chosen by number and position, so both are limited.
     pub(super) fn matrices(
         &mut self,
         letters: &SharedLetters,
         comparisons: &[Comparison],
-    ) -> Vec<Matrix> {
+    ) -> Result<Vec<Matrix>, MpcError> {
         let first = self.matrices;
+        let longest = |it: &Comparison| it.rows.len().max(it.columns.len());
+        let fit = comparisons.iter().all(|it| longest(it) <= MAX_POSITIONS);
+        if !fit || comparisons.len() as u64 > MAX_MATRICES.saturating_sub(first) {
+            return Err(MpcError::Misuse(
+                "a matrix is too long, or a session has too many",
+            ));
+        }
         self.matrices += comparisons.len() as u64;
         let matrices = comparisons.iter().enumerate().map(|(at, comparison)| {
             let number = first + at as u64;
@@ -210,7 +214,7 @@ impl SharesSession {
             };
             Matrix::new(self.party, number, rows_are_lines, comparison)
         });
-        matrices.collect()
+        Ok(matrices.collect())
     }
 
     /// Looks up all costs if lines share trees.

@@ -1,11 +1,17 @@
 //! Whole sessions, with real transfers.
 
+use super::gates::{Factor, Gates};
+use super::lookup::MAX_MATRICES;
+use super::packing::Words;
+use super::rounds::{Task, run as run_tasks};
 use super::*;
 use crate::Kernel;
+use crate::error::MpcError;
 use crate::ot::correlated::GroupBits;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use veilpath_channel::{Counted, Traffic, memory_pair};
+use std::rc::Rc;
+use veilpath_channel::{Channel, ChannelError, Counted, MemoryChannel, Traffic, memory_pair};
 
 /// The scanpaths of both sides, and which of them are compared.
 struct Cohorts {
@@ -275,4 +281,122 @@ fn shared_trees_take_a_fraction_of_the_bits() {
             expected / cells
         );
     }
+}
+
+/// Changes the first byte that is sent.
+struct ChangedStart {
+    channel: MemoryChannel,
+    change: u8,
+}
+
+impl Channel for ChangedStart {
+    fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
+        let mut bytes = bytes.to_vec();
+        if let Some(first) = bytes.first_mut() {
+            *first ^= std::mem::take(&mut self.change);
+        }
+        self.channel.send(&bytes)
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
+        self.channel.receive(buffer)
+    }
+
+    fn flush(&mut self) -> Result<(), ChannelError> {
+        self.channel.flush()
+    }
+}
+
+/// One side's shares of products with bits of the receiver and numbers of the sender.
+fn products(party: Party, sender: Party, mut channel: ChangedStart) -> Words {
+    let mut rng = ChaCha20Rng::seed_from_u64(party as u64);
+    let kernel = Kernel::best();
+    let session =
+        SharesSession::start(party, GroupBits::FOUR, kernel, &mut rng, &mut channel).unwrap();
+    let gates = session.gates();
+    let own = [1; 64];
+    let factor = match party == sender {
+        true => Factor::Numbers(&own),
+        false => Factor::Bits(&own),
+    };
+    let task = Task {
+        rounds: Rc::clone(&gates.rounds),
+        future: Box::pin(async move {
+            let demand = Gates::products_demand(own.len(), party != sender);
+            gates.rounds.reserve(demand).await;
+            gates.products(factor, 9).await
+        }),
+    };
+    let tasks = [task].into_iter();
+    let mut shares = run_tasks(tasks, 1, &session.pool, &mut channel).unwrap();
+    shares.pop().unwrap()
+}
+
+/// Where keys start protects the sender's offset, so the receiver must not choose it. A sender that announces another start than it
+/// uses makes results wrong, without an error: nothing authenticates shares.
+#[test]
+fn the_sender_of_transfers_chooses_where_their_keys_start() {
+    let parties = [Party::Host, Party::Join];
+    for (changed, sender) in parties
+        .into_iter()
+        .flat_map(|it| parties.map(|by| (it, by)))
+    {
+        let (left, right) = memory_pair();
+        let with = |party, channel| ChangedStart {
+            channel,
+            change: u8::from(party == changed),
+        };
+        let (left, right) = (with(Party::Host, left), with(Party::Join, right));
+        let shares = std::thread::scope(|scope| {
+            let join = scope.spawn(move || products(Party::Join, sender, right).to_vec());
+            [
+                products(Party::Host, sender, left).to_vec(),
+                join.join().unwrap(),
+            ]
+        });
+        let sums = shares[0].iter().zip(&shares[1]);
+        let right = sums.filter(|(a, b)| (*a + *b) % 512 == 1).count();
+        assert_eq!(right == 64, changed != sender, "{changed:?}, {sender:?}");
+    }
+}
+
+/// Another comparison would use streams of the first ones again.
+#[test]
+fn numbers_of_comparisons_end_before_streams_repeat() {
+    let (left, right) = memory_pair();
+    let side = |party: Party, mut channel: MemoryChannel| {
+        let mut rng = ChaCha20Rng::seed_from_u64(party as u64);
+        let kernel = Kernel::best();
+        let session = SharesSession::start(party, GroupBits::FOUR, kernel, &mut rng, &mut channel);
+        let mut session = session.unwrap();
+        let lists = LetterLists {
+            own: &[0, 1],
+            own_lengths: &[2],
+            their_lengths: &[2],
+            cells: 4,
+            lines: Party::Host,
+        };
+        let equal = |x: usize, y: usize| u64::from(x == y);
+        let letters = session.letters(lists, 2, 1, equal, &mut channel).unwrap();
+        let comparison = Comparison {
+            rows: 0..2,
+            columns: 0..2,
+            term: 0,
+            at_least: 0,
+        };
+        session.matrices = MAX_MATRICES - 1;
+        let two = [comparison.clone(), comparison];
+        let aligned = session.align(Cell::Unit, &letters, &two, NUMBERS, &mut channel, &|_| ());
+        assert!(matches!(aligned, Err(MpcError::Misuse(_))));
+        let runs = session.diagonal_runs(&letters, &two, 2, &mut channel, &|_| ());
+        assert!(matches!(runs, Err(MpcError::Misuse(_))));
+        let runs = session.diagonal_runs(&letters, &two[..1], 2, &mut channel, &|_| ());
+        assert_eq!(runs.unwrap().len(), 1);
+        let runs = session.diagonal_runs(&letters, &two[..1], 2, &mut channel, &|_| ());
+        assert!(matches!(runs, Err(MpcError::Misuse(_))));
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(move || side(Party::Join, right));
+        side(Party::Host, left);
+    });
 }

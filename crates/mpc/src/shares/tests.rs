@@ -8,7 +8,6 @@ use super::rounds::{Rounds, Task, run};
 use super::{Cell, GadgetCost};
 use crate::block::Block;
 use crate::error::MpcError;
-use crate::hash::TweakedHash;
 use crate::kernel::Kernel;
 use crate::label::Delta;
 use crate::ot::ideal::ideal_pair;
@@ -32,11 +31,7 @@ fn pool(party: usize, seed: u64) -> Pool {
         let mut rng = ChaCha20Rng::seed_from_u64(seed + direction);
         ideal_pair(Arc::new(Delta::random(&mut rng)), seed + 10 + direction)
     };
-    let hash = |number: u128| TweakedHash::new(Kernel::best(), Block::new(number << 100));
-    let hashes = |direction: u128| Hashes {
-        pads: hash(2 * direction),
-        keys: hash(2 * direction + 1),
-    };
+    let hashes = |direction: u128| Hashes::new(Kernel::best(), Block::new(direction << 100));
     let ((first_sender, second_receiver), (second_sender, first_receiver)) = (pair(0), pair(1));
     match party {
         0 => Pool::new(first_sender, first_receiver, hashes(0), hashes(1)),
@@ -208,13 +203,18 @@ fn clamping_costs_what_the_formula_says() {
         );
         assert_eq!(ran.exchanges, 2 * cost.exchanges as u64, "{width} bits");
     }
-    let scanmatch = Cell::Difference {
-        insertion_and_deletion: 448,
-    };
-    let designed = GadgetCost {
-        cots: 39,
-        bits: 202,
-        exchanges: 10,
-    };
-    assert_eq!(scanmatch.cost(), designed);
+    // Nine bits, as ScanMatch has, and sixteen.
+    for (insertion_and_deletion, cots, bits, exchanges) in
+        [(448, 39, 202, 10), (65_535, 68, 434, 12)]
+    {
+        let cell = Cell::Difference {
+            insertion_and_deletion,
+        };
+        let designed = GadgetCost {
+            cots,
+            bits,
+            exchanges,
+        };
+        assert_eq!(cell.cost(), designed);
+    }
 }

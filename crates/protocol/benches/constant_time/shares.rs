@@ -26,7 +26,8 @@ const ALPHABET: usize = 48;
 /// Matrices of a session, and their rows and columns.
 const MATRICES: usize = 4;
 const LENGTH: usize = 16;
-/// Enough cells per letter for letters to be looked up for eight lines at a time, if entries have one bit.
+/// Enough cells per letter for letters to be looked up for several lines at a time, if entries have one bit: as many as a seed tree
+/// has levels.
 const MANY: u64 = 1 << 30;
 
 pub(crate) fn all(experiment: &mut Experiment) {
@@ -36,12 +37,20 @@ pub(crate) fn all(experiment: &mut Experiment) {
     for kernel in Kernel::available() {
         let name = |what: &str| format!("shares {}: {what}", kernel.name());
         pads(experiment, kernel, &name);
-        for (what, cell, cells) in [
-            ("unit costs, letters first or random", Cell::Unit, 0),
-            ("lines of eight, letters first or random", Cell::Unit, MANY),
-            ("any costs, letters first or random", difference, 0),
+        for (what, cell, cells, levels) in [
+            ("unit costs", Cell::Unit, 0, GroupBits::FOUR),
+            ("unit costs, eight levels", Cell::Unit, 0, GroupBits::EIGHT),
+            ("lines of four", Cell::Unit, MANY, GroupBits::FOUR),
+            ("lines of eight", Cell::Unit, MANY, GroupBits::EIGHT),
+            ("any costs", difference, 0, GroupBits::FOUR),
         ] {
-            session(experiment, kernel, &name(what), cell, cells);
+            let name = name(&format!("{what}, letters first or random"));
+            let work = Work {
+                cell,
+                cells,
+                levels,
+            };
+            session(experiment, kernel, &name, work);
         }
     }
     padding_or_letters(
@@ -88,52 +97,63 @@ fn pads(experiment: &mut Experiment, kernel: Kernel, name: &dyn Fn(&str) -> Stri
     );
 }
 
+/// What a session computes.
+#[derive(Clone, Copy)]
+struct Work {
+    cell: Cell,
+    /// Cells that the sides say there are.
+    cells: u64,
+    levels: GroupBits,
+}
+
 /// Trees, look-ups, all steps and outputs of a few matrices, with the first letter only or with random ones.
-fn session(experiment: &mut Experiment, kernel: Kernel, name: &str, cell: Cell, cells: u64) {
+fn session(experiment: &mut Experiment, kernel: Kernel, name: &str, work: Work) {
     let (left, right) = memory_pair();
     let (ask, requests) = channel();
     thread::scope(|scope| {
-        scope.spawn(move || partner(kernel, cell, cells, right, &requests));
-        let mut side = Side::start(Party::Host, kernel, left);
+        scope.spawn(move || partner(kernel, work, right, &requests));
+        let mut side = Side::start(Party::Host, kernel, work, left);
         experiment.probe(name, NoDifference, &mut |class, rng| {
             let kept = [0, usize::MAX][class as usize];
             let letters = (0..MATRICES * LENGTH).map(|_| rng.random_range(0..ALPHABET) & kept);
             let letters: Vec<usize> = letters.collect();
             ask.send(()).unwrap();
-            time(|| side.compare(cell, cells, &letters))
+            time(|| side.compare(&letters))
         });
         drop(ask);
     });
 }
 
 /// The other side, which answers until the channel is closed.
-fn partner(kernel: Kernel, cell: Cell, cells: u64, channel: MemoryChannel, asked: &Requests<()>) {
-    let mut side = Side::start(Party::Join, kernel, channel);
+fn partner(kernel: Kernel, work: Work, channel: MemoryChannel, asked: &Requests<()>) {
+    let mut side = Side::start(Party::Join, kernel, work, channel);
     let letters: Vec<usize> = (0..MATRICES * LENGTH)
         .map(|at| at * at % ALPHABET)
         .collect();
     while asked.recv().is_ok() {
-        side.compare(cell, cells, &letters);
+        side.compare(&letters);
     }
 }
 
 struct Side {
+    work: Work,
     session: SharesSession,
     channel: MemoryChannel,
 }
 
 impl Side {
-    fn start(party: Party, kernel: Kernel, mut channel: MemoryChannel) -> Self {
+    fn start(party: Party, kernel: Kernel, work: Work, mut channel: MemoryChannel) -> Self {
         let mut rng = ChaCha20Rng::seed_from_u64(party as u64);
-        let group_bits = GroupBits::default();
-        let session = SharesSession::start(party, group_bits, kernel, &mut rng, &mut channel);
+        let session = SharesSession::start(party, work.levels, kernel, &mut rng, &mut channel);
         Self {
+            work,
             session: session.unwrap(),
             channel,
         }
     }
 
-    fn compare(&mut self, cell: Cell, cells: u64, own: &[usize]) -> Vec<u64> {
+    fn compare(&mut self, own: &[usize]) -> Vec<u64> {
+        let Work { cell, cells, .. } = self.work;
         let lengths = [LENGTH; MATRICES];
         let lists = LetterLists {
             own,
@@ -146,7 +166,9 @@ impl Side {
             Cell::Unit => u64::from(x == y),
             _ => 448u64.saturating_sub(64 * x.abs_diff(y) as u64),
         };
-        let Self { session, channel } = self;
+        let Self {
+            session, channel, ..
+        } = self;
         let bits = cell.entry_bits();
         let letters = session.letters(lists, ALPHABET, bits, entry, channel);
         let comparisons: Vec<Comparison> = (0..MATRICES)

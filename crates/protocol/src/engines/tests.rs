@@ -7,6 +7,7 @@ mod traffic;
 mod vectors;
 
 pub(crate) use measures::{measures, rounded_fixations};
+pub(crate) use traffic::{documented_alphabet, scanmatch};
 
 use crate::{
     Engine, Job, Link, PaillierOptions, PairRule, ProtocolError, Role, Spec, Value, Work,

@@ -19,11 +19,13 @@ use std::sync::Arc;
 use veilpath_channel::{Channel, memory_pair};
 use zeroize::Zeroizing;
 
-const FOUR: GroupBits = GroupBits::FOUR;
+/// What sessions use.
+const BOTH: [GroupBits; 2] = [GroupBits::FOUR, GroupBits::EIGHT];
 
 /// The base transfers of a dealer, and the trees of an honest receiver.
 struct DealerOutput {
     kernel: Kernel,
+    group_bits: GroupBits,
     delta: Arc<Delta>,
     base: BaseKeys<Block>,
     leaves: Vec<Zeroizing<Vec<Block>>>,
@@ -31,19 +33,20 @@ struct DealerOutput {
 }
 
 impl DealerOutput {
-    fn new(seed: u64) -> Self {
+    fn new(group_bits: GroupBits, seed: u64) -> Self {
         let kernel = Kernel::best();
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let delta = Arc::new(Delta::random(&mut rng));
         let pairs: Vec<[Block; 2]> = (0..128)
             .map(|_| [random_block(&mut rng), random_block(&mut rng)])
             .collect();
-        let choices = sender::choices(&delta, FOUR);
+        let choices = sender::choices(&delta, group_bits);
         let keys = pairs.iter().zip(choices.iter());
         let keys = keys.map(|(pair, choice)| pair[usize::from(*choice)]);
-        let (leaves, message) = grow_trees(kernel, FOUR, &pairs);
+        let (leaves, message) = grow_trees(kernel, group_bits, &pairs);
         Self {
             kernel,
+            group_bits,
             base: BaseKeys {
                 keys: Zeroizing::new(keys.collect()),
                 transcript: [7; 32],
@@ -57,11 +60,16 @@ impl DealerOutput {
     /// The sender, if the receiver sends this about its trees.
     fn sender(&self, message: &[u8]) -> Result<Sender, MpcError> {
         let delta = Arc::clone(&self.delta);
-        Sender::with_keys(delta, FOUR, self.kernel, &self.base, message)
+        Sender::with_keys(delta, self.group_bits, self.kernel, &self.base, message)
     }
 
     fn receiver(&self) -> Receiver {
-        Receiver::with_leaves(self.kernel, FOUR, &self.leaves, self.transcript())
+        Receiver::with_leaves(
+            self.kernel,
+            self.group_bits,
+            &self.leaves,
+            self.transcript(),
+        )
     }
 
     fn transcript(&self) -> Transcript {
@@ -70,7 +78,8 @@ impl DealerOutput {
 
     /// The value of a group of the offset: the leaf that the sender does not have.
     fn missing(&self, group: usize) -> usize {
-        (self.delta.block().value() >> (4 * group)) as usize & 15
+        let bits = self.group_bits.bits();
+        (self.delta.block().value() >> (bits * group)) as usize & ((1 << bits) - 1)
     }
 }
 
@@ -107,24 +116,31 @@ fn is_caught<T>(result: &Result<T, MpcError>, reason: Misbehaviour) -> bool {
 
 /// Where in the message a correction of a tree is: of a level below the first, for a missing leaf on the zeros' or the
 /// ones' side.
-pub(crate) fn correction_place(tree: usize, level: usize, side: usize) -> usize {
-    let blocks = corrections_per_tree(FOUR) + 2;
+pub(crate) fn correction_place(
+    group_bits: GroupBits,
+    tree: usize,
+    level: usize,
+    side: usize,
+) -> usize {
+    let blocks = corrections_per_tree(group_bits) + 2;
     (tree * blocks + 2 * (level - 1) + side) * BLOCK_BYTES
 }
 
 #[test]
 fn an_error_in_a_tree_passes_only_if_one_bit_is_guessed() {
-    for seed in 0..4 {
-        let dealt = DealerOutput::new(seed);
+    for (group_bits, seed) in BOTH.into_iter().zip([0..4, 4..5]).flat_map(with_seeds) {
+        let dealt = DealerOutput::new(group_bits, seed);
         assert!(dealt.sender(&dealt.message).is_ok());
-        for tree in [0, 1, 30, 31] {
-            for level in 1..4 {
+        let levels = group_bits.bits();
+        let last = group_bits.groups() - 1;
+        for tree in [0, 1, last - 1, last] {
+            for level in 1..levels {
                 for side in 0..2 {
                     let mut message = dealt.message.clone();
-                    message[correction_place(tree, level, side) + 3] ^= 0x10;
+                    message[correction_place(group_bits, tree, level, side) + 3] ^= 0x10;
                     let caught =
                         is_caught(&dealt.sender(&message), Misbehaviour::InconsistentSeeds);
-                    let bit = dealt.missing(tree) >> (3 - level) & 1;
+                    let bit = dealt.missing(tree) >> (levels - 1 - level) & 1;
                     assert_eq!(caught, bit == side, "tree {tree}, level {level}");
                 }
             }
@@ -132,31 +148,43 @@ fn an_error_in_a_tree_passes_only_if_one_bit_is_guessed() {
     }
 }
 
+fn with_seeds(
+    (group_bits, seeds): (GroupBits, std::ops::Range<u64>),
+) -> impl Iterator<Item = (GroupBits, u64)> {
+    seeds.map(move |seed| (group_bits, seed))
+}
+
 #[test]
 fn three_guessed_bits_pass_for_one_offset_in_eight() {
     // Errors in three trees pass if and only if three bits are guessed: for an eighth of all offsets.
-    let (mut passed, sessions) = (0, 400);
-    for seed in 0..sessions {
-        let dealt = DealerOutput::new(1000 + seed);
+    let mut passed = 0;
+    for (group_bits, seed) in BOTH
+        .into_iter()
+        .zip([0..400, 400..440])
+        .flat_map(with_seeds)
+    {
+        let dealt = DealerOutput::new(group_bits, 1000 + seed);
         let mut message = dealt.message.clone();
-        for tree in [3, 4, 20] {
-            message[correction_place(tree, 2, 1)] ^= 1;
+        let trees = [3, 4, group_bits.groups() - 2];
+        for tree in trees {
+            message[correction_place(group_bits, tree, 2, 1)] ^= 1;
         }
         let caught = is_caught(&dealt.sender(&message), Misbehaviour::InconsistentSeeds);
-        let guessed = [3, 4, 20]
+        let place = group_bits.bits() - 3;
+        let guessed = trees
             .iter()
-            .all(|tree| dealt.missing(*tree) >> 1 & 1 == 0);
+            .all(|tree| dealt.missing(*tree) >> place & 1 == 0);
         assert_eq!(caught, !guessed);
         passed += u32::from(guessed);
     }
-    // 50 ± 6.6 of 400.
-    assert!((25..80).contains(&passed), "{passed} guesses were right");
+    // 55 ± 6.9 of 440.
+    assert!((28..85).contains(&passed), "{passed} guesses were right");
 }
 
 #[test]
 fn leaves_that_differ_from_the_committed_ones_are_rejected() {
     // The receiver commits to trees other than those that it corrects.
-    let (dealt, other) = (DealerOutput::new(1), DealerOutput::new(2));
+    let [dealt, other] = [1, 2].map(|seed| DealerOutput::new(GroupBits::FOUR, seed));
     let hash = dealt.message.len() - 32;
     let mut message = dealt.message.clone();
     message[hash..].copy_from_slice(&other.message[hash..]);
@@ -178,6 +206,7 @@ fn cheating_batch(
     (tree, place): (usize, usize),
     guess: usize,
 ) -> Vec<u8> {
+    let bits = dealt.group_bits.bits();
     let width = count / 128 + 1;
     let mut rows = vec![Block::ZERO; 128 * width];
     let mut choices = Vec::new();
@@ -191,8 +220,8 @@ fn cheating_batch(
             Prg::of_tree(dealt.kernel, *leaf, number).fill(&mut stream);
             for (at, block) in stream.into_iter().enumerate() {
                 total[at] ^= block;
-                for bit in (0..4).filter(|bit| place >> bit & 1 == 1) {
-                    rows[(4 * number + bit) * width + at] ^= block;
+                for bit in (0..bits).filter(|bit| place >> bit & 1 == 1) {
+                    rows[(bits * number + bit) * width + at] ^= block;
                 }
             }
         }
@@ -210,7 +239,7 @@ fn cheating_batch(
             }
         }
     }
-    assert_eq!(bytes.len(), corrections_bytes(width, FOUR));
+    assert_eq!(bytes.len(), corrections_bytes(width, dealt.group_bits));
     let mut transcript = dealt.transcript().for_worker(Worker::FIRST);
     transcript.absorb(b"chunk", &bytes);
     let mut coefficients = transcript.coefficients(dealt.kernel, width);
@@ -221,7 +250,7 @@ fn cheating_batch(
         sum[0]
     };
     let mut sums: Vec<Block> = rows.chunks_exact(width).map(sum).collect();
-    for (bit, sum_of_row) in sums.iter_mut().skip(4 * tree).take(4).enumerate() {
+    for (bit, sum_of_row) in sums.iter_mut().skip(bits * tree).take(bits).enumerate() {
         *sum_of_row ^= sum(&error) & Block::mask(guess >> bit & 1 == 1);
     }
     bytes.extend_from_slice(&prove(&transcript, sum(&choices), &sums));
@@ -232,43 +261,55 @@ fn cheating_batch(
 #[test]
 fn an_error_in_a_chunk_passes_only_if_its_group_is_guessed() {
     let count = 1024;
-    for seed in 0..3 {
-        let dealt = DealerOutput::new(seed);
+    for (group_bits, seed) in BOTH.into_iter().zip([0..3, 3..4]).flat_map(with_seeds) {
+        let dealt = DealerOutput::new(group_bits, seed);
         let sender = || dealt.sender(&dealt.message).unwrap();
+        let trees = group_bits.groups();
         // The first transfer, some other, the last, and one that masks the proof.
-        for (tree, place) in [(1, 0), (17, 700), (31, count - 1), (1, count + 5)] {
-            for guess in 0..16 {
+        for (tree, place) in [
+            (1, 0),
+            (trees / 2 + 1, 700),
+            (trees - 1, count - 1),
+            (1, count + 5),
+        ] {
+            // All of 16 guesses, or every 17th of 256.
+            let step = if group_bits == GroupBits::FOUR { 1 } else { 17 };
+            for guess in (0..1 << group_bits.bits()).step_by(step) {
+                let guess = guess ^ dealt.missing(tree);
                 let bytes = cheating_batch(&dealt, count, (tree, place), guess);
                 let sent = send(sender(), count, &bytes);
                 let caught = is_caught(&sent, Misbehaviour::InconsistentTransfers);
                 assert_eq!(caught, guess != dealt.missing(tree));
             }
         }
-        // There is no tree 32: without an error the same code is an honest receiver.
-        assert!(send(sender(), count, &cheating_batch(&dealt, count, (32, 0), 0)).is_ok());
+        // Without an error (there is no such tree) the same code is an honest receiver.
+        let honest = cheating_batch(&dealt, count, (trees, 0), 0);
+        assert!(send(sender(), count, &honest).is_ok());
     }
 }
 
 #[test]
 fn a_failed_check_erases_the_cots_and_ends_the_sender() {
     let count = 1024;
-    let dealt = DealerOutput::new(8);
-    for (guess, right) in [(dealt.missing(5), true), (dealt.missing(5) ^ 3, false)] {
-        let mut sender = dealt.sender(&dealt.message).unwrap();
-        let (mut left, mut right_end) = memory_pair();
-        let bytes = cheating_batch(&dealt, count, (5, 77), guess);
-        right_end.send(&bytes).unwrap();
-        right_end.flush().unwrap();
-        let mut v = vec![Block::new(9); count];
-        let extended = CotSender::extend(&mut sender, &mut v, &mut left);
-        assert_eq!(
-            is_caught(&extended, Misbehaviour::InconsistentTransfers),
-            !right
-        );
-        assert_eq!(v.iter().all(|block| *block == Block::ZERO), !right);
-        if !right {
-            let more = CotSender::extend(&mut sender, &mut v, &mut left);
-            assert!(matches!(more, Err(MpcError::Misuse(_))));
+    for group_bits in BOTH {
+        let dealt = DealerOutput::new(group_bits, 8);
+        for (guess, right) in [(dealt.missing(5), true), (dealt.missing(5) ^ 3, false)] {
+            let mut sender = dealt.sender(&dealt.message).unwrap();
+            let (mut left, mut right_end) = memory_pair();
+            let bytes = cheating_batch(&dealt, count, (5, 77), guess);
+            right_end.send(&bytes).unwrap();
+            right_end.flush().unwrap();
+            let mut v = vec![Block::new(9); count];
+            let extended = CotSender::extend(&mut sender, &mut v, &mut left);
+            assert_eq!(
+                is_caught(&extended, Misbehaviour::InconsistentTransfers),
+                !right
+            );
+            assert_eq!(v.iter().all(|block| *block == Block::ZERO), !right);
+            if !right {
+                let more = CotSender::extend(&mut sender, &mut v, &mut left);
+                assert!(matches!(more, Err(MpcError::Misuse(_))));
+            }
         }
     }
 }
@@ -279,20 +320,26 @@ fn honest_bytes(dealt: &DealerOutput, choices: &[bool]) -> Vec<u8> {
     let bits: Bits = choices.iter().copied().collect();
     dealt.receiver().receive(&bits, &mut right).unwrap();
     let count = choices.len();
-    let mut bytes = vec![0; messages::transfer_bytes(count, FOUR)];
+    let mut bytes = vec![0; messages::transfer_bytes(count, dealt.group_bits)];
     left.receive(&mut bytes).unwrap();
     bytes
 }
 
 #[test]
 fn every_changed_byte_is_noticed() {
-    let dealt = DealerOutput::new(5);
+    // Every byte with four levels, and some with eight, whose trees take longer.
+    for (group_bits, step) in BOTH.into_iter().zip([1, 29]) {
+        every_byte_is_noticed(&DealerOutput::new(group_bits, 5), step);
+    }
+}
+
+fn every_byte_is_noticed(dealt: &DealerOutput, step: usize) {
     let choices: Vec<bool> = (0..100).map(|at| at % 3 == 0).collect();
-    let bytes = honest_bytes(&dealt, &choices);
+    let bytes = honest_bytes(dealt, &choices);
     let labels = send(dealt.sender(&dealt.message).unwrap(), 100, &bytes).unwrap();
 
     // What was sent about the trees: at once, or (where this offset makes no difference) by the first batch.
-    for at in 0..dealt.message.len() {
+    for at in (0..dealt.message.len()).step_by(step) {
         let mut message = dealt.message.clone();
         message[at] ^= 1 << (at % 8);
         match dealt.sender(&message) {
@@ -304,8 +351,8 @@ fn every_changed_byte_is_noticed() {
         }
     }
 
-    let swaps = corrections_bytes(2, FOUR) + PROOF_BYTES;
-    for at in 0..bytes.len() {
+    let swaps = corrections_bytes(2, dealt.group_bits) + PROOF_BYTES;
+    for at in (0..bytes.len()).step_by(step) {
         let mut changed = bytes.clone();
         changed[at] ^= 1 << (at % 8);
         let sent = send(dealt.sender(&dealt.message).unwrap(), 100, &changed);
@@ -331,7 +378,7 @@ fn every_changed_byte_is_noticed() {
 
 #[test]
 fn proofs_belong_to_their_session_and_worker() {
-    let (dealt, mut other) = (DealerOutput::new(6), DealerOutput::new(6));
+    let [dealt, mut other] = [6, 6].map(|seed| DealerOutput::new(GroupBits::FOUR, seed));
     let bytes = honest_bytes(&dealt, &[true; 128]);
     assert!(send(dealt.sender(&dealt.message).unwrap(), 128, &bytes).is_ok());
     let second = dealt.sender(&dealt.message).unwrap();

@@ -42,7 +42,8 @@
 //!   coefficient that was not known when the difference was made. (The block that masks has the coefficient 1. It is fixed
 //!   before all coefficients, and a difference in it alone is seen for certain.) With k ≥ 4 there are fewer than 2⁹ pairs of trees. So
 //!   a batch in which d trees differ from the others passes only if the receiver guessed k·d bits of Δ, with probability
-//!   2⁻ᵏᵈ (plus 2⁻¹¹⁹); having guessed them, it learns nothing new.
+//!   2⁻ᵏᵈ (plus 2⁻¹¹⁹); having guessed them, it learns nothing new. (It is one bit less if one of the trees belongs to the group of the
+//!   lowest bit of Δ, which is public.)
 //! - **Swaps.** Whatever bits it sends are a valid choice of some x. They come after the check, which does not cover them.
 //!
 //! The coefficients χ come from a hash of the base transfers, of the message about the seed trees, and of all corrections and

@@ -4,11 +4,11 @@ use super::own_letters::OwnTable;
 use super::tests::{expected, random_cohort, run, run_with, spec, work};
 use crate::engines::alignment::entries::Inputs;
 use crate::engines::alignment::scoring::{Longest, Scoring};
-use crate::engines::tests::{cohort, measures, rounded_fixations};
+use crate::engines::tests::{cohort, documented_alphabet, measures, rounded_fixations, scanmatch};
 use crate::{Answer, Engine, Link, ProtocolError, Reveal, RevealTo, Role, TreeLevels};
 use veilpath_metrics::{
-    Alphabet, Cohort, Comparison, Crqa, CrqaOutput, Dtw, Frechet, Grid, Hausdorff, Metric,
-    PathDivisor, Points, RecurrenceRule, Scanpath, Threshold, Undefined,
+    Cohort, Comparison, Crqa, CrqaOutput, Dtw, Frechet, Grid, Hausdorff, Metric, PathDivisor,
+    Points, RecurrenceRule, Scanpath, Threshold, Undefined,
 };
 
 fn hides(metric: &Metric) -> bool {
@@ -272,8 +272,8 @@ fn rounds_and_bytes(shapes: &[(usize, usize)]) {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The table of `docs/results.md`: bytes for each matrix cell of 900 comparisons, for a grid of 7 × 7, or rounded fixations, and scanpaths of 100
-/// letters.
+/// The table of `docs/results.md`: bytes for each matrix cell of 900 comparisons, for scanpaths of 100 letters of
+/// [`documented_alphabet`].
 #[test]
 fn cells_cost_the_documented_bytes() {
     let grid = Grid::new(7, 7).unwrap();
@@ -302,6 +302,8 @@ fn cells_cost_the_documented_bytes() {
         scasim,
     ] = rounded_fixations();
     for (metric, documented) in [
+        (Metric::Levenshtein, [29.0, 16.0]),
+        (scanmatch(), [190.0, 108.0]),
         (rounded_dtw, [466.0, 301.0]),
         (rounded_frechet, [353.0, 231.0]),
         (rounded_hausdorff, [4.69, 2.69]),
@@ -315,10 +317,7 @@ fn cells_cost_the_documented_bytes() {
         (crqa(&[rec, det]), [17.5, 10.7]),
         (crqa(&[rec, det, lam, corm]), [19.3, 11.8]),
     ] {
-        let alphabet = match metric.quantisation() {
-            None => Alphabet::letters(49).unwrap(),
-            Some(rounded) => rounded.alphabet().unwrap(),
-        };
+        let alphabet = documented_alphabet(&metric);
         let comparison = Comparison::new(metric.clone(), alphabet).unwrap();
         for (levels, documented) in TreeLevels::ALL.into_iter().zip(documented) {
             let bytes = super::costs::bytes_per_cell(&comparison, 900, 100, levels);

@@ -89,7 +89,7 @@ pub(super) fn run_with(
     (ends, host_end.traffic(), cells.0.into_inner().unwrap())
 }
 
-/// More than 30,000 pairs.
+/// More than 30,000 pairs, with trees of both kinds.
 #[test]
 fn random_pairs_match_the_plain_scores() {
     let mut pairs = 0;
@@ -99,7 +99,8 @@ fn random_pairs_match_the_plain_scores() {
         let b = random_cohort(55, shortest..14, 50 + seed as u64);
         let scores = expected(metric, &a, &b);
         pairs += scores.len();
-        let ([host, join], _, cells) = run(&spec(metric, &a, &b), &a, &b);
+        let levels = TreeLevels::ALL[seed % 2];
+        let ([host, join], _, cells) = run_with(&spec(metric, &a, &b), &a, &b, levels);
         assert_eq!(host.as_ref(), Ok(&scores), "{metric:?}");
         assert_eq!(join.as_ref(), Ok(&scores), "{metric:?}");
         let lengths = |cohort: &Cohort| -> u64 {

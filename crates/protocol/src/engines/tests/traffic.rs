@@ -17,12 +17,31 @@ fn random(count: usize, alphabet: Alphabet, seed: u64) -> Cohort {
     }
 }
 
+/// ScanMatch on an 8 × 6 grid.
+pub(crate) fn scanmatch() -> Metric {
+    Metric::ScanMatch {
+        grid: Grid::new(8, 6).unwrap(),
+        wrap: false,
+        threshold: 3.5,
+        gap: 0.0,
+        scale: None,
+    }
+}
+
+/// The alphabet with which costs of a metric are documented: that of its grid, or of rounded fixations.
+pub(crate) fn documented_alphabet(metric: &Metric) -> Alphabet {
+    let letters = match (metric, metric.quantisation()) {
+        (_, Some(rounded)) => return rounded.alphabet().unwrap(),
+        (Metric::Levenshtein, _) => 52,
+        (Metric::ScanMatch { .. }, _) => 48,
+        _ => 49,
+    };
+    Alphabet::letters(letters).unwrap()
+}
+
 /// Bytes of both directions, all of one side's scanpaths with all of the other's.
 fn bytes_per_cell(engine: Engine, levels: TreeLevels, metric: &Metric, count: usize) -> f64 {
-    let alphabet = match metric {
-        Metric::ScanMatch { .. } => Alphabet::letters(48).unwrap(),
-        _ => Alphabet::letters(52).unwrap(),
-    };
+    let alphabet = documented_alphabet(metric);
     let (a, b) = (random(count, alphabet, 1), random(count, alphabet, 2));
     let spec = Spec::new(engine, metric.clone(), PairRule::All, &a, &b).unwrap();
     let pairs = crate::pairs_of(PairRule::All, &a, &b);
@@ -66,20 +85,12 @@ fn bytes_per_cell_of_many_stay_within_their_targets() {
 
 /// Engine and trees, ScanMatch or Levenshtein, the scanpaths of a side, and the most bytes.
 fn check_bytes(cases: &[(Engine, TreeLevels, bool, usize, f64)]) {
-    let scanmatch = Metric::ScanMatch {
-        grid: Grid::new(8, 6).unwrap(),
-        wrap: false,
-        threshold: 3.5,
-        gap: 0.0,
-        scale: None,
-    };
     for &(engine, levels, is_scanmatch, count, most) in cases {
-        let metric = if is_scanmatch {
-            &scanmatch
-        } else {
-            &Metric::Levenshtein
+        let metric = match is_scanmatch {
+            true => scanmatch(),
+            false => Metric::Levenshtein,
         };
-        let bytes = bytes_per_cell(engine, levels, metric, count);
+        let bytes = bytes_per_cell(engine, levels, &metric, count);
         println!("{engine:?}, {levels:?}, {}: {bytes:.1}", metric.name());
         assert!(bytes <= most, "{engine:?}, {levels:?}: {bytes} of {most}");
     }

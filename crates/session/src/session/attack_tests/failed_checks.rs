@@ -9,7 +9,7 @@ const POINT: usize = 32;
 const POINTS: usize = 128 * 2 * POINT;
 /// Corrections of all seed trees, and their check.
 const SEEDS: usize = 4096 + 32;
-/// The block with which the host of `shares` starts.
+/// The block with which each side of `shares` starts.
 const START: usize = 16;
 
 /// Where the attacker sends corrections of seed trees and of transfers, counted from its first message about transfers.
@@ -19,7 +19,10 @@ fn places(engine: Engine, attacker: Role) -> [usize; 2] {
             let seeds = START + POINTS + POINT;
             [seeds, seeds + SEEDS]
         }
-        (Engine::Shares, Role::Join) => [POINT, POINT + SEEDS + POINTS],
+        (Engine::Shares, Role::Join) => {
+            let seeds = START + POINT;
+            [seeds, seeds + SEEDS + POINTS]
+        }
         _ => [POINT, POINT + SEEDS],
     }
 }

@@ -3,7 +3,7 @@
 use super::channels::Recorder;
 use super::*;
 use crate::engines::alignment::scoring::Scoring;
-use crate::engines::tests::{measures, rounded_fixations};
+use crate::engines::tests::{documented_alphabet, measures, rounded_fixations, scanmatch};
 use crate::{Capability, DefaultLimit, Reveal, Unsupported};
 use veilpath_channel::Counted;
 use veilpath_metrics::{
@@ -154,8 +154,8 @@ fn numbers_that_need_lengths_are_refused_where_lengths_are_hidden() {
     assert_eq!(refusals, 8);
 }
 
-/// The tables of the engine's head and of `docs/results.md`: AND gates and bytes of a cell for a grid of 7 × 7, or rounded fixations, and scanpaths of 100
-/// letters.
+/// The tables of the engine's head and of `docs/results.md`: AND gates and bytes of a cell for scanpaths of 100 letters of
+/// [`documented_alphabet`].
 #[test]
 fn cells_cost_the_documented_gates_and_bytes() {
     let grid = Grid::new(7, 7).unwrap();
@@ -192,6 +192,8 @@ fn cells_cost_the_documented_gates_and_bytes() {
     ] = rounded_fixations();
     let mut wrong = Vec::new();
     for (metric, gates, bytes) in [
+        (Metric::Levenshtein, 3, 107),
+        (scanmatch(), 47, 1595),
         (rounded_dtw, 89, 3760),
         (rounded_frechet, 54, 2415),
         (rounded_hausdorff, 36, 1851),
@@ -205,10 +207,7 @@ fn cells_cost_the_documented_gates_and_bytes() {
         (crqa(&[rec, det]), 4, 141),
         (crqa(&[rec, det, lam, corm]), 10, 352),
     ] {
-        let alphabet = match metric.quantisation() {
-            None => Alphabet::letters(49).unwrap(),
-            Some(rounded) => rounded.alphabet().unwrap(),
-        };
+        let alphabet = documented_alphabet(&metric);
         let (a, b) = (random(1, alphabet), random(2, alphabet));
         let comparison = Comparison::new(metric.clone(), alphabet).unwrap();
         assert_eq!(super::super::and_gates_per_cell(&comparison, 100), gates);
