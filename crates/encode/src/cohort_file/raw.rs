@@ -162,8 +162,14 @@ impl RawCohort {
         })
     }
 
-    /// What the user, who may have asked for a notation, should know when the file is read in this alphabet.
-    pub fn notes(&self, alphabet: Alphabet, asked: Option<Notation>) -> Vec<CohortNote> {
+    /// What the user, who may have asked for a notation, should know when the file is read in this alphabet. `grid` is the one
+    /// that the user or a file names.
+    pub fn notes(
+        &self,
+        alphabet: Alphabet,
+        asked: Option<Notation>,
+        grid: Option<Grid>,
+    ) -> Vec<CohortNote> {
         let about_alphabet = match self.alphabet {
             None if self.grid.is_none() && asked.is_none() => {
                 Some(CohortNote::AlphabetGuessed(alphabet))
@@ -177,7 +183,10 @@ impl RawCohort {
         let about_modulus = alphabet
             .modulus()
             .filter(|_| !self.modulus_declared)
-            .map(CohortNote::ModulusAssumed);
+            .map(|modulus| CohortNote::ModulusAssumed {
+                modulus,
+                grid: grid.filter(|grid| grid.columns() == modulus),
+            });
         about_alphabet
             .into_iter()
             .chain(about_modulus)
