@@ -124,6 +124,7 @@ fn visual_angles_require_the_screen_size() {
     );
     let panorama = folder.run(&["encode", "b.csv", "--grid", "4x4"]).ok();
     assert_eq!(letters(&panorama), "AKP");
+    assert!(panorama.contains("# aspect: 2\n"), "{panorama}");
 }
 
 /// The same places in five units give the same letters, with the size of the screen or without.
