@@ -19,7 +19,7 @@ const ONE_LETTER: u8 = 1 << 4;
 const HARDENED: u8 = 128;
 
 /// A matrix owner with one letter against a key holder with one: a row of costs, one cell, the result.
-const BOB: [u8; 20] = [
+const MATRIX_OWNER: [u8; 20] = [
     1, 1, // its length
     2, 1, 0, 0, // one row of costs, please
     2, 0, 1, 0, // one minimum
@@ -29,16 +29,16 @@ const BOB: [u8; 20] = [
 ];
 
 /// A key holder with one letter against a matrix owner with one.
-const ALICE: [u8; 10] = [
-    1, 1, // her length
-    3, 0, // her key
+const KEY_HOLDER: [u8; 10] = [
+    1, 1, // its length
+    3, 0, // its key
     5, 2, // a row of costs
     4, 1, // a minimum
     1, 1, // the result
 ];
 
 /// A matrix owner with hardened masks: a cell of four slots is two ciphertexts of 512 bits.
-const HARDENED_BOB: [u8; 22] = [
+const HARDENED_MATRIX_OWNER: [u8; 22] = [
     1, 1, // its length
     2, 1, 0, 0, // one row of costs, please
     2, 0, 1, 0, // one minimum
@@ -48,19 +48,19 @@ const HARDENED_BOB: [u8; 22] = [
 ];
 
 /// A key holder with hardened masks: a minimum is a padded candidate and two bits that name it.
-const HARDENED_ALICE: [u8; 14] = [
-    1, 1, // her length
-    3, 0, // her key
+const HARDENED_KEY_HOLDER: [u8; 14] = [
+    1, 1, // its length
+    3, 0, // its key
     5, 2, // a row of costs
     4, 9, 4, 1, 4, 0, // a minimum
     1, 1, // the result
 ];
 
 /// What the evaluator of the engine `garbled` sends: a length, one worker, its point, and enough bytes for the rest.
-const GARBLED_BOB: [u8; 10] = [HOST | ONE_LETTER, 1, 1, 1, 0, 1, 1, 2, 1, 3];
+const EVALUATOR: [u8; 10] = [HOST | ONE_LETTER, 1, 1, 1, 0, 1, 1, 2, 1, 3];
 
 /// What the garbler sends: the same with two points for each base transfer.
-const GARBLED_ALICE: [u8; 10] = [JOIN | ONE_LETTER, 1, 1, 1, 0, 1, 1, 2, 128, 3];
+const GARBLER: [u8; 10] = [JOIN | ONE_LETTER, 1, 1, 1, 0, 1, 1, 2, 128, 3];
 
 /// With `times` times 256 bytes at the end.
 fn with_bytes(script: [u8; 10], times: u8) -> Vec<u8> {
@@ -68,19 +68,23 @@ fn with_bytes(script: [u8; 10], times: u8) -> Vec<u8> {
 }
 
 fn matrix_owner() -> Vec<u8> {
-    [&[HOST | ONE_LETTER, 1], &BOB[..]].concat()
+    [&[HOST | ONE_LETTER, 1], &MATRIX_OWNER[..]].concat()
 }
 
 fn key_holder() -> Vec<u8> {
-    [&[JOIN | ONE_LETTER | PAPER, 1], &ALICE[..]].concat()
+    [&[JOIN | ONE_LETTER | PAPER, 1], &KEY_HOLDER[..]].concat()
 }
 
 fn hardened_matrix_owner() -> Vec<u8> {
-    [&[HOST | ONE_LETTER | HARDENED, 1], &HARDENED_BOB[..]].concat()
+    [
+        &[HOST | ONE_LETTER | HARDENED, 1],
+        &HARDENED_MATRIX_OWNER[..],
+    ]
+    .concat()
 }
 
 fn hardened_key_holder() -> Vec<u8> {
-    [&[JOIN | ONE_LETTER | HARDENED, 1], &HARDENED_ALICE[..]].concat()
+    [&[JOIN | ONE_LETTER | HARDENED, 1], &HARDENED_KEY_HOLDER[..]].concat()
 }
 
 fn paillier_scripts() -> [Vec<u8>; 4] {
@@ -185,7 +189,7 @@ fn a_script_that_ends_early_is_a_closed_channel() {
 
 #[test]
 fn garbled_scripts_end_in_a_number_or_in_a_typed_error() {
-    for script in [GARBLED_BOB, GARBLED_ALICE] {
+    for script in [EVALUATOR, GARBLER] {
         for choice in [0, 2, 4, 6] {
             let mut whole = with_bytes(script, 64);
             whole[0] |= choice;
