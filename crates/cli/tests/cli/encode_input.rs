@@ -176,7 +176,7 @@ fn units_other_than_pixels_are_recognised_with_a_screen_size() {
     }
     let (_, message) = encoded(spread(|part| part, "x", "y"), &["--units", "px"]);
     assert!(
-        message.contains("one cell") && message.contains("0 and 1"),
+        message.contains("one grid cell") && message.contains("0 and 1"),
         "{message}"
     );
 }
