@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from veilpath._types import Progress
 
-_PATIENCE = 1.0
+_DELAY = 1.0
 """Seconds before a bar appears that nobody asked for."""
 
 
@@ -23,7 +23,7 @@ def shown(progress: Progress, description: str, unit: str) -> Iterator[Callable[
     elif callable(progress):
         yield progress
     else:
-        bar = _Bar(description, unit, 0.0 if progress else _PATIENCE)
+        bar = _Bar(description, unit, 0.0 if progress else _DELAY)
         try:
             yield bar
         finally:
@@ -31,9 +31,9 @@ def shown(progress: Progress, description: str, unit: str) -> Iterator[Callable[
 
 
 class _Bar:
-    def __init__(self, description: str, unit: str, patience: float) -> None:
+    def __init__(self, description: str, unit: str, delay: float) -> None:
         self._options = {"desc": description, "unit": unit, "unit_scale": True, "leave": False}
-        self._start = time.monotonic() + patience
+        self._start = time.monotonic() + delay
         self._bar: Any = None
 
     def __call__(self, done: int, total: int) -> None:

@@ -13,12 +13,12 @@
 //! ```
 //!
 //! A side measures what it sends and tells the other, so both have the same numbers. They decide nothing about what is
-//! revealed: a peer that is slow, or that lies, spoils an estimate, and with it the choice between two engines that reveal the
+//! revealed: a peer that is slow, or that lies, distorts an estimate, and with it the choice between two engines that reveal the
 //! same (`engine_decision.rs`). Probes contain zeros. How large they may be follows from
 //! the plan: a burst is at most a sixteenth of what the comparison will send in its direction, so that a small comparison has
 //! none. A side starts no burst that would make its part longer than [`PROBE_TIME`] and the round trips of all of them, and the
 //! other side answers a limited number of probes for a limited time. The longest burst is sent twice if the time allows it and the faster one counts, because
-//! a stall of a busy machine spoils a single one.
+//! a stall of a busy machine distorts a single one.
 
 use crate::control::{self, Tag};
 use crate::error::{Misbehaviour, SessionError};
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn one_stall_does_not_spoil_the_rate() {
+    fn one_stall_does_not_distort_the_rate() {
         for rate in [1e6, 12.5e6, 125e6, 1e9] {
             let (lengths, undisturbed) = simulated(1 << 30, rate, None);
             assert!((undisturbed / rate - 1.0).abs() < 0.01, "{undisturbed}");
