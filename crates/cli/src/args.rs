@@ -89,3 +89,28 @@ pub(crate) enum Command {
     /// Print the man page, or write one per command to a folder
     Man(ManArgs),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    fn check(command: &clap::Command) {
+        for short in ['q', 'v'] {
+            let has = |argument: &clap::Arg| argument.get_short() == Some(short);
+            let name = command.get_name();
+            assert!(command.get_arguments().any(has), "{name} -{short}");
+        }
+        let subcommands = command.get_subcommands();
+        for subcommand in subcommands.filter(|it| it.get_name() != "help") {
+            check(subcommand);
+        }
+    }
+
+    #[test]
+    fn every_command_has_quiet_and_verbose() {
+        let mut cli = Cli::command();
+        cli.build();
+        check(&cli);
+    }
+}

@@ -232,15 +232,16 @@ fn stimuli_of(files: &[String; 2], stimuli: &[Vec<String>; 2]) -> String {
 
 /// Names in quotes, the first `shown` of them, and whether there are more. Control characters are escaped.
 fn listed(names: &[String], shown: usize) -> String {
-    let listed: Vec<String> = names
-        .iter()
-        .take(shown)
-        .map(|it| format!("{it:?}"))
-        .collect();
-    let listed = listed.join(", ");
-    match names.len().saturating_sub(shown) {
-        0 => listed,
-        more => format!("{listed} and {more} more"),
+    first_of(names.iter().map(|it| format!("{it:?}")), shown)
+}
+
+/// `a, b and 3 more`.
+pub(crate) fn first_of(mut names: impl ExactSizeIterator<Item = String>, shown: usize) -> String {
+    let first: Vec<String> = names.by_ref().take(shown).collect();
+    let first = first.join(", ");
+    match names.len() {
+        0 => first,
+        more => format!("{first} and {more} more"),
     }
 }
 

@@ -116,23 +116,26 @@ impl OutputArgs {
         })
     }
 
-    /// Prints all rows; on a terminal only the first rows, unless the user asked for all.
     fn print(&self, outcome: &Outcome) -> Result<(), Failure> {
         let stdout = io::stdout().lock();
-        let all = self.format.is_some() || self.output.is_some() || !stdout.is_terminal();
+        let is_terminal = stdout.is_terminal();
         let mut out = BufWriter::new(stdout);
-        let printed = if all {
-            write_outcome(
-                outcome,
-                self.format().unwrap_or(OutcomeFormat::Table),
-                &mut out,
-            )
-        } else {
-            preview(outcome, &mut out)
-        };
-        printed
+        self.write_rows(outcome, is_terminal, &mut out)
             .and_then(|()| out.flush())
             .map_err(|error| Failure::printing(&error))
+    }
+
+    /// Writes all rows; to a terminal only the first rows, unless the user asked for all.
+    fn write_rows(
+        &self,
+        outcome: &Outcome,
+        is_terminal: bool,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        if is_terminal && self.format.is_none() && self.output.is_none() {
+            return preview(outcome, out);
+        }
+        write_outcome(outcome, self.format().unwrap_or(OutcomeFormat::Table), out)
     }
 }
 
@@ -319,4 +322,63 @@ pub(crate) fn to_stdout(
     content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
     Destination::Stdout.write(content)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test's helpers may fail the test
+mod tests {
+    use super::*;
+    use veilpath::{
+        CompareOptions, Engine, Input, MetricOptions, PlanOptions, RawCohort, compare, plan,
+        read_cohort_from,
+    };
+
+    /// Participants `p0`, `p1` and so on.
+    fn cohort(participants: usize) -> RawCohort {
+        let rows: String = (0..participants)
+            .map(|number| format!("p{number},AB\n"))
+            .collect();
+        let text = format!("participant,scanpath\n{rows}");
+        read_cohort_from(Input::from_bytes("cohort.csv", text.into_bytes()).unwrap()).unwrap()
+    }
+
+    fn outcome(participants: [usize; 2]) -> Outcome {
+        let [a, b] = participants.map(cohort);
+        let options = PlanOptions::new(Engine::Plain, MetricOptions::default());
+        let planned = plan([&a, &b], &options, &()).unwrap();
+        compare(&planned, CompareOptions::default(), &()).unwrap()
+    }
+
+    #[test]
+    fn a_terminal_shows_the_first_rows() {
+        let written = |outcome: &Outcome, is_terminal, output: Option<&str>, format| {
+            let args = OutputArgs {
+                format,
+                output: output.map(PathBuf::from),
+                force: false,
+            };
+            let mut out = Vec::new();
+            args.write_rows(outcome, is_terminal, &mut out).unwrap();
+            let text = String::from_utf8(out).unwrap();
+            let rows = text.lines().filter(|line| line.starts_with('p')).count();
+            (rows, text.lines().last().unwrap().to_string())
+        };
+        let many = outcome([3, 7]);
+        let (rows, last) = written(&many, true, None, None);
+        assert_eq!(rows, 20);
+        assert_eq!(
+            last,
+            "… and 1 more pair; -o scores.csv writes all to a file, -o - prints all"
+        );
+        for (is_terminal, output, format) in [
+            (false, None, None),
+            (true, Some("-"), None),
+            (true, None, Some(Format::Csv)),
+        ] {
+            let (rows, last) = written(&many, is_terminal, output, format);
+            assert!(rows == 21 && last.starts_with('p'), "{rows}: {last}");
+        }
+        let (rows, last) = written(&outcome([4, 5]), true, None, None);
+        assert!(rows == 20 && last.starts_with('p'), "{rows}: {last}");
+    }
 }

@@ -213,7 +213,7 @@ fn certain_mistake(head: &Head) -> Option<Explanation> {
     if is_cohort(head) {
         return found(
             "this is already a cohort: scanpaths as letters",
-            "nothing is left to encode; use it as it is with `veilpath compare`",
+            "nothing is left to encode; compare it as it is",
         );
     }
     let about = bids_table(&head.name).filter(|(suffix, _)| *suffix != "events");

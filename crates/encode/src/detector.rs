@@ -20,7 +20,10 @@ use crate::runs::{ROWS_FOR_MEDIAN, ReductionError, STEPS_FOR_MEDIAN, median_step
 use idt::Idt;
 use ivt::Ivt;
 
-pub use options::{DetectionOptions, Detector, LengthUnit, ScreenLength, VelocityMethod};
+pub use options::{
+    DetectionOptions, Detector, LengthUnit, ScreenLength, ScreenLengthError, VelocityMethod,
+    VelocityMethodError,
+};
 
 /// A place of gaze.
 #[derive(Clone, Copy, Debug, PartialEq)]

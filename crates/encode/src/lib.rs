@@ -38,7 +38,10 @@ pub use aoi::Areas;
 pub use cohort_file::{CohortNote, RawCohort};
 pub use collector::Collector;
 pub use detect::{detect, explain_unknown};
-pub use detector::{DetectionOptions, Detector, LengthUnit, ScreenLength, VelocityMethod};
+pub use detector::{
+    DetectionOptions, Detector, LengthUnit, ScreenLength, ScreenLengthError, VelocityMethod,
+    VelocityMethodError,
+};
 pub use encode::{Encoded, Source, encode_files};
 pub use error::ReadError;
 pub use field::EncodeField;
@@ -47,7 +50,8 @@ pub use groups::{Groups, GroupsNotUsed, is_group_name};
 pub use input::{Head, Input, Lines};
 pub use notes::{EncodeNote, Half, LikelyCause, NoEffect, NoLetters};
 pub use options::{
-    CoordinateUnit, EventChoice, Eye, NameTemplate, NamesInFile, ReadOptions, RowChoice, TimeUnit,
+    CoordinateUnit, EventChoice, Eye, NameTemplate, NameTemplateError, NamesInFile, ReadOptions,
+    RowChoice, TimeUnit,
 };
 pub use readers::is_bids_metadata;
 pub use rows::{Columns, Row, Rows, guess_delimiter, is_missing, parse_number};

@@ -182,9 +182,23 @@ pub struct NamesInFile {
     pub stimulus: Option<String>,
 }
 
+/// Why a text is not a file name pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NameTemplateError {
+    /// A brace is not closed.
+    #[error("a {{ in the pattern is never closed")]
+    Unclosed,
+    /// There is another word in braces.
+    #[error("a pattern may contain {{participant}}, {{stimulus}} and {{}}, nothing else in braces")]
+    UnknownWord,
+    /// Nothing says where the first of two parts ends.
+    #[error("two parts in braces need some text between them")]
+    NoTextBetween,
+}
+
 impl NameTemplate {
     /// Reads a pattern.
-    pub fn parse(pattern: &str) -> Result<Self, String> {
+    pub fn parse(pattern: &str) -> Result<Self, NameTemplateError> {
         let mut parts = Vec::new();
         let mut rest = pattern;
         while let Some(open) = rest.find('{') {
@@ -192,18 +206,13 @@ impl NameTemplate {
                 parts.push(Part::Text(rest[..open].to_string()));
             }
             let Some(length) = rest[open..].find('}') else {
-                return Err("a { in the pattern is never closed".into());
+                return Err(NameTemplateError::Unclosed);
             };
             parts.push(match &rest[open + 1..open + length] {
                 "participant" => Part::Participant,
                 "stimulus" => Part::Stimulus,
                 "" => Part::Any,
-                _ => {
-                    return Err(
-                        "a pattern may contain {participant}, {stimulus} and {}, nothing else in braces"
-                            .into(),
-                    );
-                }
+                _ => return Err(NameTemplateError::UnknownWord),
             });
             rest = &rest[open + length + 1..];
         }
@@ -214,7 +223,7 @@ impl NameTemplate {
             .windows(2)
             .any(|pair| !pair.iter().any(|part| matches!(part, Part::Text(_))))
         {
-            return Err("two parts in braces need some text between them".into());
+            return Err(NameTemplateError::NoTextBetween);
         }
         Ok(Self { parts })
     }
@@ -256,9 +265,13 @@ mod tests {
         assert_eq!(names.participant.as_deref(), Some("006"));
         assert_eq!(names.stimulus.as_deref(), Some("028"));
         assert!(template.apply("clip028_p006").is_none());
-        assert!(NameTemplate::parse("{participant}{stimulus}").is_err());
-        assert!(NameTemplate::parse("{x}").is_err());
-        assert!(NameTemplate::parse("{participant").is_err());
+        for (pattern, error) in [
+            ("{participant}{stimulus}", NameTemplateError::NoTextBetween),
+            ("{x}", NameTemplateError::UnknownWord),
+            ("{participant", NameTemplateError::Unclosed),
+        ] {
+            assert_eq!(NameTemplate::parse(pattern), Err(error), "{pattern}");
+        }
         let any = NameTemplate::parse("{}_{participant}").unwrap();
         assert_eq!(any.apply("a_b").unwrap().participant.as_deref(), Some("b"));
     }

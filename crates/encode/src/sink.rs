@@ -270,3 +270,16 @@ pub enum Dropped {
     /// A fixation of less than half a bin, which temporal binning makes disappear.
     TooShort,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panoramas_are_twice_as_wide_as_high() {
+        assert_eq!(Space::globe().aspect(), Some(2.0));
+        assert_eq!(Space::panorama().aspect(), Some(2.0));
+        assert_eq!(Space::unit().aspect(), None);
+        assert_eq!(Space::pixels(1600.0, 1000.0).aspect(), Some(1.6));
+    }
+}

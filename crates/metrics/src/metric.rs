@@ -217,6 +217,18 @@ impl Metric {
         }
     }
 
+    /// Whether left and right of the stimulus are joined, as in a panorama.
+    pub fn wraps(&self) -> bool {
+        match self {
+            Metric::ScanMatch { wrap, .. }
+            | Metric::NeedlemanWunsch {
+                substitution: Substitution::Grid { wrap, .. },
+                ..
+            } => *wrap,
+            _ => matches!(self.points(), Some(Points::Grid { wrap: true, .. })),
+        }
+    }
+
     /// How many letters the metric's grid or table has; `None` if any alphabet is possible.
     pub fn letters(&self) -> Option<u32> {
         match self {

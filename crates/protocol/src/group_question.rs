@@ -44,12 +44,39 @@ pub enum GroupQuestion {
     },
 }
 
-/// A text that is not a question.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "expected mean, mean:overall, groups, test:sites, test:groups, nearest:K, nearest:K,rate or histogram:BINS; groups and test:groups also with ,published"
-)]
-pub struct UnknownQuestion;
+/// Why a text is not a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum QuestionError {
+    /// No question is written like this.
+    #[error(
+        "expected mean, mean:overall, groups, test:sites, test:groups, nearest:K, nearest:K,rate or histogram:BINS; groups and test:groups also with ,published"
+    )]
+    Unknown,
+    /// There is no such test.
+    #[error("expected test:sites or test:groups")]
+    Test,
+    /// The number of permutations is not possible.
+    #[error("expected a number of permutations from 1 to {most}, as in test:groups,1000")]
+    Permutations {
+        /// The largest number.
+        most: u32,
+    },
+    /// The number of nearest scanpaths is not possible.
+    #[error("expected a number from 1 to {most}, as in nearest:5 or nearest:5,rate")]
+    Nearest {
+        /// The largest number.
+        most: u32,
+    },
+    /// The number of bins is not possible.
+    #[error("expected a number of bins from 1 to {most}, as in histogram:20")]
+    Bins {
+        /// The largest number.
+        most: u32,
+    },
+    /// The answer has no groups to publish.
+    #[error("only groups and test:groups have groups to publish")]
+    NothingToPublish,
+}
 
 /// The end of a question whose groups are published.
 const PUBLISHED: &str = ",published";
@@ -188,16 +215,21 @@ impl GroupQuestion {
 }
 
 impl FromStr for GroupQuestion {
-    type Err = UnknownQuestion;
+    type Err = QuestionError;
 
-    fn from_str(text: &str) -> Result<Self, UnknownQuestion> {
-        let number = |text: &str, most: u32| match text.parse() {
-            Ok(number) if (1..=most).contains(&number) => Ok(number),
-            _ => Err(UnknownQuestion),
+    fn from_str(text: &str) -> Result<Self, QuestionError> {
+        let number = |text: &str, most: u32| {
+            let number: Option<u32> = text.parse().ok();
+            number.filter(|number| (1..=most).contains(number))
         };
-        let permutations = |rest: Option<&str>| match rest {
-            None => Ok(Self::DEFAULT_PERMUTATIONS),
-            Some(text) => number(text, Self::MAX_PERMUTATIONS),
+        let permutations = |rest: Option<&str>| {
+            let most = Self::MAX_PERMUTATIONS;
+            let number = rest.map_or(Some(Self::DEFAULT_PERMUTATIONS), |text| number(text, most));
+            number.ok_or(QuestionError::Permutations { most })
+        };
+        let wrong_k = QuestionError::Nearest { most: Self::MAX_K };
+        let wrong_bins = QuestionError::Bins {
+            most: Self::MAX_BINS,
         };
         let (text, published) = match text.strip_suffix(PUBLISHED) {
             Some(text) => (text, true),
@@ -223,18 +255,20 @@ impl FromStr for GroupQuestion {
                 published,
             },
             ("nearest", Some(k), None | Some("rate")) => Self::Nearest {
-                k: number(k, Self::MAX_K)?,
+                k: number(k, Self::MAX_K).ok_or(wrong_k)?,
                 rate_only: option.is_some(),
             },
             ("histogram", Some(bins), None) => Self::Histogram {
-                bins: number(bins, Self::MAX_BINS)?,
+                bins: number(bins, Self::MAX_BINS).ok_or(wrong_bins)?,
             },
-            _ => return Err(UnknownQuestion),
+            ("test", _, _) => return Err(QuestionError::Test),
+            ("nearest", _, _) => return Err(wrong_k),
+            ("histogram", _, _) => return Err(wrong_bins),
+            _ => return Err(QuestionError::Unknown),
         };
         match question.publishes_groups() == published {
             true => Ok(question),
-            // Groups are published only if the answer needs them.
-            false => Err(UnknownQuestion),
+            false => Err(QuestionError::NothingToPublish),
         }
     }
 }

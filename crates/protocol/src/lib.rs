@@ -46,7 +46,7 @@ pub use group_answer::{
     Bins, GroupAnswer, GroupAnswerError, GroupMeans, GroupTest, Interval, NearestLabel,
     NearestLabels, NearestRate, ScoreHistogram, StimulusMean, StimulusMeans,
 };
-pub use group_question::{GroupQuestion, UnknownQuestion};
+pub use group_question::{GroupQuestion, QuestionError};
 pub use limit::DefaultLimit;
 pub use local::{compare_locally, compare_locally_with_coins, compare_tile_locally};
 pub use memory::{JobSize, SideSize};
@@ -61,8 +61,8 @@ pub use result_format::{
     check_encoding,
 };
 pub use results::{Output, OutputKind, PairResult, Results, Value};
-pub use reveal::{Answer, Reveal, named_outputs};
-pub use risk::{MAX_TABLE_STEPS, RiskySetting, risky_settings};
+pub use reveal::{Answer, Reveal, RevealError, named_outputs};
+pub use risk::{MAX_TABLE_STEPS, RiskySetting, UnknownRiskySetting, risky_settings};
 pub use spec::{Capability, MAX_PADDING, RevealTo, Spec, SpecError, Unsupported};
 pub use statistics::{AnswerNumbers, AnswerSchema, GroupInputs, GroupPlan, GroupSizes, GroupWork};
 pub use tile::{MAX_TILES, PairBlocks, PlanTile, Tile, TileError, tile_lengths};

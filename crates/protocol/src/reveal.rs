@@ -1,6 +1,6 @@
 //! How much is revealed about a pair: its score, or one bit of it.
 
-use crate::GroupQuestion;
+use crate::{GroupQuestion, QuestionError};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
@@ -16,6 +16,22 @@ pub enum Reveal {
     Threshold(Threshold),
     /// Nothing about a pair: an answer about groups.
     Group(GroupQuestion),
+}
+
+/// Why a text does not say what is revealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RevealError {
+    /// Nothing is written like this.
+    #[error(
+        "expected score, threshold:T (as in threshold:12), mean, mean:overall, groups, test:sites, test:groups, nearest:K, nearest:K,rate or histogram:BINS"
+    )]
+    Unknown,
+    /// The threshold is not a finite number.
+    #[error("the threshold must be a number, as in threshold:12 or threshold:0.75")]
+    Threshold,
+    /// A question about groups with a mistake.
+    #[error(transparent)]
+    Question(QuestionError),
 }
 
 /// The result of a pair.
@@ -121,22 +137,21 @@ impl fmt::Display for Reveal {
 }
 
 impl FromStr for Reveal {
-    type Err = String;
+    type Err = RevealError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, RevealError> {
         if text == "score" {
             return Ok(Reveal::Score);
         }
         let Some(number) = text.strip_prefix("threshold:") else {
-            let question = text.parse().map_err(|_| {
-                "expected score, threshold:T (as in threshold:12), mean, mean:overall, groups, test:sites, test:groups, nearest:K, nearest:K,rate or histogram:BINS"
-            })?;
-            return Ok(Reveal::Group(question));
+            return match text.parse() {
+                Ok(question) => Ok(Reveal::Group(question)),
+                Err(QuestionError::Unknown) => Err(RevealError::Unknown),
+                Err(error) => Err(RevealError::Question(error)),
+            };
         };
-        let number: f64 = number
-            .parse()
-            .map_err(|_| "the threshold must be a number, as in threshold:12 or threshold:0.75")?;
-        let threshold = Threshold::new(number).map_err(|error| error.to_string())?;
+        let number = number.parse().map_err(|_| RevealError::Threshold)?;
+        let threshold = Threshold::new(number).map_err(|_| RevealError::Threshold)?;
         Ok(Reveal::Threshold(threshold))
     }
 }
@@ -182,6 +197,27 @@ mod tests {
         ] {
             assert!(parsed(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn errors_say_which_numbers_are_possible() {
+        for (text, expected) in [
+            ("nearest", "nearest:5"),
+            ("nearest:0,rate", "from 1 to"),
+            ("nearest:3,label", "nearest:5,rate"),
+            ("histogram:9999", "from 1 to 1000"),
+            ("test:groups,0", "permutations"),
+            ("test", "test:sites"),
+            ("test:sites,published", "only groups and test:groups"),
+            ("mean,published", "only groups and test:groups"),
+            ("threshold:near", "must be a number"),
+            ("means", "mean:overall"),
+        ] {
+            let message = text.parse::<Reveal>().unwrap_err().to_string();
+            assert!(message.contains(expected), "{text}: {message}");
+        }
+        assert!("test:groups,999".parse::<Reveal>().is_ok());
+        assert!("test:groups,999,published".parse::<Reveal>().is_ok());
     }
 
     #[test]

@@ -51,16 +51,18 @@ impl fmt::Display for RiskySetting {
 }
 
 impl FromStr for RiskySetting {
-    type Err = String;
+    type Err = UnknownRiskySetting;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, UnknownRiskySetting> {
         let found = Self::ALL.into_iter().find(|setting| setting.name() == text);
-        found.ok_or_else(|| {
-            let names = Self::ALL.map(Self::name);
-            format!("possible: {}", names.join(", "))
-        })
+        found.ok_or(UnknownRiskySetting)
     }
 }
+
+/// A text that is not the name of a risky setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("possible: {}", RiskySetting::ALL.map(RiskySetting::name).join(", "))]
+pub struct UnknownRiskySetting;
 
 /// The risky settings of a metric.
 pub fn risky_settings(

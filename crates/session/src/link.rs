@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn one_stall_does_not_skew_the_rate() {
+    fn one_stall_does_not_distort_the_rate() {
         for rate in [1e6, 12.5e6, 125e6, 1e9] {
             let (lengths, undisturbed) = simulated(1 << 30, rate, None);
             assert!((undisturbed / rate - 1.0).abs() < 0.01, "{undisturbed}");

@@ -105,7 +105,10 @@ impl ReadForm {
                 None => None,
                 Some(pattern) => {
                     let parsed = NameTemplate::parse(&pattern);
-                    Some(parsed.map_err(|problem| wrong(problem, Field::NameTemplate))?)
+                    Some(
+                        parsed
+                            .map_err(|problem| wrong(problem.to_string(), Field::NameTemplate))?,
+                    )
                 }
             },
             columns: self

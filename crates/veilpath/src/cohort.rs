@@ -90,7 +90,8 @@ fn explain(head: &Head, error: ReadError) -> Error {
 
 /// Decodes the scanpaths of a single file, in the alphabet that it declares or that is detected.
 pub fn decode_cohort(file: &RawCohort, events: &dyn EventSink) -> Result<Cohort, Error> {
-    decode_in(file, file.alphabet(None), None, events)
+    let grid = file.declared_grid();
+    decode_in(file, (file.alphabet(None), grid), None, events)
 }
 
 /// The kind of a file that was mistaken for a cohort.
@@ -261,10 +262,10 @@ pub(crate) fn declarations_conflict(own: &AlphabetInfo, other: &AlphabetInfo) ->
         || common_alphabet(own, other) != common_alphabet(other, own)
 }
 
-/// Decodes a file in an alphabet, and reports what was assumed.
+/// Decodes a file in an alphabet, and reports what was assumed. The grid is the one that the options or a file name.
 pub(crate) fn decode_in(
     file: &RawCohort,
-    alphabet: Alphabet,
+    (alphabet, grid): (Alphabet, Option<Grid>),
     notation: Option<Notation>,
     events: &dyn EventSink,
 ) -> Result<Cohort, Error> {
@@ -278,7 +279,7 @@ pub(crate) fn decode_in(
         _ => alphabet,
     };
     let cohort = decode(file, alphabet)?;
-    for note in file.notes(alphabet, notation) {
+    for note in file.notes(alphabet, notation, grid) {
         events.event(Event::CohortNote {
             file: file.name().to_string(),
             note,

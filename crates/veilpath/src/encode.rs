@@ -13,9 +13,10 @@ pub use veilpath_encode::{
     Areas, Assumption, ColumnKind, ColumnRole, ColumnRoles, CoordinateUnit, DataKinds,
     DetectedCount, DetectionOptions, Detector, Downsize, Dropped, EncodeField, EncodeNote, Encoded,
     EventChoice, Eye, FileSummary, Frame, FrameColumn, Groups, GroupsNotUsed, Half, LengthUnit,
-    LikelyCause, NameTemplate, NamedFrame, NoEffect, NoLetters, Outside, Placing, ReadOptions,
-    RowChoice, RunOptions, RunsBy, ScreenLength, Source, Space, SpaceKind, Summary, TimeUnit,
-    Trace, TracePoint, TracedRecording, Value, VelocityMethod,
+    LikelyCause, NameTemplate, NameTemplateError, NamedFrame, NoEffect, NoLetters, Outside,
+    Placing, ReadOptions, RowChoice, RunOptions, RunsBy, ScreenLength, ScreenLengthError, Source,
+    Space, SpaceKind, Summary, TimeUnit, Trace, TracePoint, TracedRecording, Value, VelocityMethod,
+    VelocityMethodError,
 };
 
 /// How files are read, and how their points become letters.

@@ -153,7 +153,8 @@ impl LocalCohort {
         self.refuse_fewer_letters(alphabet)?;
         let named = ours.named.or(theirs.named);
         let notation = named.map(|alphabet| alphabet.notation());
-        let cohort = decode_in(&self.file, alphabet, notation, events)?;
+        let grid = grid.or(self.options.metric.grid);
+        let cohort = decode_in(&self.file, (alphabet, grid), notation, events)?;
         let cohort = rounded(cohort, &metric, self.file.name(), events)?;
         self.options.check(&metric, &cohort, self.file.name())?;
         let spec = self.options.spec(metric, &cohort, &cohort)?;

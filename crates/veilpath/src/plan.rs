@@ -202,8 +202,9 @@ pub fn plan(
     let grid = own.grid.or(other.grid);
     let screen = files[0].screen().or(files[1].screen());
     let (alphabet, metric) = resolve(&own, &other, (grid, screen), &options.metric)?;
+    let grid = grid.or(options.metric.grid);
     let [a, b] = files.map(|file| {
-        let decoded = decode_in(file, alphabet, notation, events);
+        let decoded = decode_in(file, (alphabet, grid), notation, events);
         let decoded = decoded.map_err(|error| with_declared_letters(error, options))?;
         rounded(decoded, &metric, file.name(), events)
     });

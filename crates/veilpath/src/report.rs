@@ -9,7 +9,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use veilpath_encode::RawCohort;
-use veilpath_metrics::{Cohort, Entry, Grid, Metric, Substitution};
+use veilpath_metrics::{Cohort, Entry, Grid};
 use veilpath_report::html::{MAX_IMAGE_BYTES, Options, OwnCohort, OwnPair};
 
 pub use pairs::PairOptions;
@@ -246,7 +246,7 @@ pub fn report<'a>(
 ) -> Result<Report<'a>, Error> {
     let is_panorama = result
         .outcome()
-        .is_some_and(|outcome| wraps(&outcome.spec.metric));
+        .is_some_and(|outcome| outcome.spec.metric.wraps());
     let own = drawn.map(|drawn| OwnCohort {
         cohort: &drawn.cohort,
         grid: drawn.grid,
@@ -300,18 +300,6 @@ pub fn report<'a>(
 
 /// The aspect ratio of a panorama: 360° wide and 180° high.
 const PANORAMA: f64 = 2.0;
-
-/// Whether the left and right edges of the stimulus are joined, as in a panorama.
-fn wraps(metric: &Metric) -> bool {
-    match metric {
-        Metric::ScanMatch { wrap, .. }
-        | Metric::NeedlemanWunsch {
-            substitution: Substitution::Grid { wrap, .. },
-            ..
-        } => *wrap,
-        _ => false,
-    }
-}
 
 fn read_image(path: &Path) -> Result<Image, Error> {
     let file = File::open(path).map_err(|error| unreadable(path, error))?;

@@ -124,7 +124,7 @@ fn results_go_to_the_file_or_to_standard_output() {
     assert_eq!(value["results"].as_array().unwrap().len(), 3);
 }
 
-/// Before and after the subcommand, for every command.
+/// Before and after the subcommand. A test of the arguments checks that every command has these flags.
 #[test]
 fn quiet_and_verbose_work_everywhere() {
     let folder = folder();

@@ -124,21 +124,20 @@ fn visual_angles_require_the_screen_size() {
     );
     let panorama = folder.run(&["encode", "b.csv", "--grid", "4x4"]).ok();
     assert_eq!(letters(&panorama), "AKP");
+    assert!(panorama.contains("# aspect: 2\n"), "{panorama}");
 }
 
-/// The same places in five units give the same letters, with the size of the screen or without.
+/// The same places in five units give the same letters. Fractions and percent do not need the size of the screen.
 #[test]
 fn units_other_than_pixels_are_recognised_with_a_screen_size() {
     let folder = Folder::new();
-    let encoded = |text: String, more: &[&str]| {
+    let encoded_without_screen = |text: String, more: &[&str]| {
         folder.file("a.csv", text);
-        let call = [
-            &["encode", "a.csv", "--screen", "1000x1000", "--grid", "4x4"],
-            more,
-        ]
-        .concat();
-        let done = folder.run(&call);
+        let done = folder.run(&[&["encode", "a.csv", "--grid", "4x4"], more].concat());
         (letters(&done.stdout).to_string(), done.stderr)
+    };
+    let encoded = |text: String, more: &[&str]| {
+        encoded_without_screen(text, &[&["--screen", "1000x1000"], more].concat())
     };
     let (pixels, message) = encoded(spread(|part| part * 1000.0, "x", "y"), &[]);
     assert!(
@@ -168,9 +167,16 @@ fn units_other_than_pixels_are_recognised_with_a_screen_size() {
         assert_eq!(letters, pixels, "{words}: {message}");
         assert!(message.contains(words), "{message}");
     }
+    for scaled in [
+        spread(|part| part, "x", "y"),
+        spread(|part| part * 100.0, "x", "y"),
+    ] {
+        let (letters, message) = encoded_without_screen(scaled, &[]);
+        assert_eq!(letters, pixels, "{message}");
+    }
     let (_, message) = encoded(spread(|part| part, "x", "y"), &["--units", "px"]);
     assert!(
-        message.contains("one cell") && message.contains("0 and 1"),
+        message.contains("one grid cell") && message.contains("0 and 1"),
         "{message}"
     );
 }

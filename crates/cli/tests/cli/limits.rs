@@ -105,11 +105,10 @@ fn the_declared_notation_may_be_repeated() {
     }
 }
 
-/// A cohort that does not name its alphabet is read again once the metric's grid limits it, but a pipe can be
-/// read only once.
+/// Its letters are decoded once the metric's grid is known, and a pipe can be read only once.
 #[cfg(unix)]
 #[test]
-fn a_pipe_can_hold_a_cohort_that_is_read_twice() {
+fn a_pipe_can_hold_a_cohort_without_an_alphabet() {
     use std::io::Write;
     use std::process::Stdio;
     let folder = Folder::new();

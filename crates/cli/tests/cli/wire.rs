@@ -1,6 +1,6 @@
 //! Decoders that follow the documented bytes of each engine (`messages.rs` and `messages.md` in
 //! `crates/protocol/src/engines`): what engines send has these messages and lengths, to the last byte. They check
-//! lengths, not contents, in runs of one lane without padding.
+//! lengths, not contents, in runs of one worker thread without padding.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
 use veilpath_channel::{Channel, ChannelError, MemoryChannel, memory_pair};
@@ -57,14 +57,14 @@ fn cohort(lengths: &[usize]) -> Cohort {
     }
 }
 
-/// A run: what Alice and what Bob sent.
+/// A run: what the host and what the joining side sent.
 struct Run {
     spec: Spec,
-    alices: Vec<usize>,
-    bobs: Vec<usize>,
+    host_lengths: Vec<usize>,
+    join_lengths: Vec<usize>,
     pairs: Vec<(usize, usize)>,
-    from_alice: Vec<u8>,
-    from_bob: Vec<u8>,
+    from_host: Vec<u8>,
+    from_join: Vec<u8>,
 }
 
 fn run(engine: Engine, metric: Metric, lengths: [&[usize]; 2], change: impl Fn(&mut Spec)) -> Run {
@@ -83,18 +83,18 @@ fn run(engine: Engine, metric: Metric, lengths: [&[usize]; 2], change: impl Fn(&
         engine.run(&job, &mut channel, &()).unwrap();
         channel.sent
     };
-    let (from_alice, from_bob) = std::thread::scope(|scope| {
-        let bob = scope.spawn(|| side(Role::Join, &b, a.entries.len(), ends.1));
-        let from_alice = side(Role::Host, &a, b.entries.len(), ends.0);
-        (from_alice, bob.join().unwrap())
+    let (from_host, from_join) = std::thread::scope(|scope| {
+        let joining = scope.spawn(|| side(Role::Join, &b, a.entries.len(), ends.1));
+        let from_host = side(Role::Host, &a, b.entries.len(), ends.0);
+        (from_host, joining.join().unwrap())
     });
     Run {
-        alices: lengths[0].to_vec(),
-        bobs: lengths[1].to_vec(),
+        host_lengths: lengths[0].to_vec(),
+        join_lengths: lengths[1].to_vec(),
         spec,
         pairs,
-        from_alice,
-        from_bob,
+        from_host,
+        from_join,
     }
 }
 
@@ -134,13 +134,13 @@ fn plain_matches_the_wire_format() {
                 spec.reveal_to = reveal_to;
             },
         );
-        let mut bob = Reader(&run.from_bob);
-        for &length in &run.bobs {
-            assert_eq!(bob.u64(), length);
-            bob.take(2 * length);
+        let mut join = Reader(&run.from_join);
+        for &length in &run.join_lengths {
+            assert_eq!(join.u64(), length);
+            join.take(2 * length);
         }
-        assert!(bob.0.is_empty());
-        assert_eq!(run.from_alice.len(), answer * run.pairs.len());
+        assert!(join.0.is_empty());
+        assert_eq!(run.from_host.len(), answer * run.pairs.len());
     }
 }
 
@@ -166,27 +166,27 @@ fn paillier_matches_the_wire_format() {
         let used = room.min(steps_in_group * candidates);
         let group = (steps_in_group * candidates).div_ceil(used);
 
-        let (mut alice, mut bob) = (Reader(&run.from_alice), Reader(&run.from_bob));
-        bob.lengths(&run.bobs);
-        alice.lengths(&run.alices);
-        assert_eq!(alice.take(bits / 8)[0] >> 7, 1, "the highest bit of n");
+        let (mut key_holder, mut matrix_owner) = (Reader(&run.from_host), Reader(&run.from_join));
+        matrix_owner.lengths(&run.join_lengths);
+        key_holder.lengths(&run.host_lengths);
+        assert_eq!(key_holder.take(bits / 8)[0] >> 7, 1, "the highest bit of n");
         let (mut rows, mut steps, mut results) = (0, 0, 0);
-        while !bob.0.is_empty() {
-            let [r, s, t] = [bob.u32(), bob.u32(), bob.u32()];
+        while !matrix_owner.0.is_empty() {
+            let [r, s, t] = [matrix_owner.u32(), matrix_owner.u32(), matrix_owner.u32()];
             assert!(r + s + t > 0 && s.max(t) <= batch as usize);
-            bob.take(s.div_ceil(steps_in_group) * group * ciphertext);
+            matrix_owner.take(s.div_ceil(steps_in_group) * group * ciphertext);
             for _ in 0..t {
-                assert!(bob.u64() < run.pairs.len());
-                bob.take(ciphertext);
+                assert!(matrix_owner.u64() < run.pairs.len());
+                matrix_owner.take(ciphertext);
             }
-            alice.take(s * ciphertext);
+            key_holder.take(s * ciphertext);
             for _ in 0..t {
-                assert!(alice.u64() <= 6, "a distance");
+                assert!(key_holder.u64() <= 6, "a distance");
             }
-            alice.take(r * N * ciphertext);
+            key_holder.take(r * N * ciphertext);
             (rows, steps, results) = (rows + r, steps + s, results + t);
         }
-        assert!(alice.0.is_empty());
+        assert!(key_holder.0.is_empty());
         assert_eq!((rows, steps, results), (3 + 5, all_steps, 4));
     }
 }
@@ -222,17 +222,17 @@ fn garbled_bytes(run: &Run, circuit: &Circuit) -> [usize; 2] {
         let own_bits: usize = messages.iter().map(|bits| bits.div_ceil(8)).sum();
         own_bits + 31 * 16 * (blocks + batches) + 48 * batches
     };
-    let mut alice = 8 * run.alices.len() + 1;
-    let mut bob = 8 * run.bobs.len() + 1;
+    let mut garbler = 8 * run.host_lengths.len() + 1;
+    let mut evaluator = 8 * run.join_lengths.len() + 1;
     let open: Vec<(usize, usize)> = run
         .pairs
         .iter()
-        .map(|&(i, j)| (run.alices[i], run.bobs[j]))
+        .map(|&(i, j)| (run.host_lengths[i], run.join_lengths[j]))
         .filter(|(rows, columns)| rows * columns > 0)
         .collect();
-    bob += 32 + 32 * (6 + 2) * 16 + 32;
-    alice += 128 * 64 + 16;
-    bob += transfers(&[run.bobs.iter().sum::<usize>() * 4]); // nine letters have four bits
+    evaluator += 32 + 32 * (6 + 2) * 16 + 32;
+    garbler += 128 * 64 + 16;
+    evaluator += transfers(&[run.join_lengths.iter().sum::<usize>() * 4]); // nine letters have four bits
     let mut spans = Vec::new();
     let mut numbers = Vec::new();
     for group in groups(&open, circuit.width) {
@@ -249,13 +249,13 @@ fn garbled_bytes(run: &Run, circuit: &Circuit) -> [usize; 2] {
                 let mut cells = 0;
                 for &(rows, columns) in shapes.iter().filter(|(rows, _)| *rows > 0) {
                     if step < columns {
-                        alice += N * (rows * circuit.width).div_ceil(8);
+                        garbler += N * (rows * circuit.width).div_ceil(8);
                     }
                     cells += (0..rows)
                         .filter(|row| step >= *row && step - row < columns)
                         .count();
                 }
-                alice += 32 * circuit.gates * cells;
+                garbler += 32 * circuit.gates * cells;
                 if span > 0 && (span + cells) * circuit.width > 8192 {
                     spans.push(span * circuit.width);
                     span = 0;
@@ -274,25 +274,25 @@ fn garbled_bytes(run: &Run, circuit: &Circuit) -> [usize; 2] {
                 }
                 Fold::Max => ((columns - 1) * 2 * circuit.result, circuit.result),
             };
-            alice += 32 * gates;
+            garbler += 32 * gates;
             numbers.push(bits);
         }
     }
-    bob += transfers(&spans);
+    evaluator += transfers(&spans);
     if matches!(run.spec.reveal, Reveal::Threshold(_)) {
         // The bound is short here, so that the numbers' own width counts: that of the longest, for all.
-        alice += 32 * numbers.len() * numbers.iter().max().unwrap();
+        garbler += 32 * numbers.len() * numbers.iter().max().unwrap();
     }
     // The confirmations that the halves are stored, and the halves for the other side.
-    alice += 1;
-    bob += 1;
+    garbler += 1;
+    evaluator += 1;
     if run.spec.reveal_to.includes(Role::Join) {
-        alice += 8 * numbers.len();
+        garbler += 8 * numbers.len();
     }
     if run.spec.reveal_to.includes(Role::Host) {
-        bob += 8 * numbers.len();
+        evaluator += 8 * numbers.len();
     }
-    [alice, bob]
+    [garbler, evaluator]
 }
 
 /// Comparisons that are swept together.
@@ -409,7 +409,7 @@ fn garbled_matches_the_wire_format() {
                     spec.reveal_to = reveal_to;
                 });
                 assert_eq!(
-                    [run.from_alice.len(), run.from_bob.len()],
+                    [run.from_host.len(), run.from_join.len()],
                     garbled_bytes(&run, &circuit),
                     "{metric:?} {lengths:?} {reveal_to:?}"
                 );
@@ -420,7 +420,7 @@ fn garbled_matches_the_wire_format() {
         spec.reveal = Reveal::Threshold(Threshold::new(2.0).unwrap());
     });
     assert_eq!(
-        [run.from_alice.len(), run.from_bob.len()],
+        [run.from_host.len(), run.from_join.len()],
         garbled_bytes(&run, &unit(0))
     );
 }

@@ -3,7 +3,7 @@
 use super::{MAGIC, VERSION};
 use crate::EncodeField;
 use std::fmt;
-use veilpath_metrics::Alphabet;
+use veilpath_metrics::{Alphabet, Grid};
 
 /// Something that a user should know about how a cohort file was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +18,12 @@ pub enum CohortNote {
         read_as: Alphabet,
     },
     /// Cells are written as two letters and nothing in the file says what the second counts up to; this was assumed.
-    ModulusAssumed(u32),
+    ModulusAssumed {
+        /// How far it counts.
+        modulus: u32,
+        /// The grid with so many columns; `None` if no grid is known.
+        grid: Option<Grid>,
+    },
     /// Comments look like settings, but the file does not start like a cohort of Veilpath.
     SettingsIgnored,
     /// These columns play no role.
@@ -42,7 +47,7 @@ impl CohortNote {
     pub fn fields(&self) -> &'static [EncodeField] {
         match self {
             CohortNote::AlphabetGuessed(_) => &[EncodeField::Notation],
-            CohortNote::ModulusAssumed(_) => &[EncodeField::Grid],
+            CohortNote::ModulusAssumed { .. } => &[EncodeField::Grid],
             _ => &[],
         }
     }
@@ -59,13 +64,17 @@ impl fmt::Display for CohortNote {
                 f,
                 "the file names the alphabet \"{declared}\"; it was read as \"{read_as}\", as requested"
             ),
-            CohortNote::ModulusAssumed(26) => f.write_str(
-                "two letters per cell: the second was assumed to count up to 26, because no grid is known",
-            ),
-            CohortNote::ModulusAssumed(modulus) => write!(
-                f,
-                "two letters per cell: the second was assumed to count up to {modulus}, the columns of the grid (ScanMatch's RoiModulus)"
-            ),
+            CohortNote::ModulusAssumed { modulus, grid } => {
+                write!(
+                    f,
+                    "two letters per cell: the second was assumed to count up to {modulus}, "
+                )?;
+                match (grid, modulus) {
+                    (Some(_), _) => f.write_str("the columns of the grid (ScanMatch's RoiModulus)"),
+                    (None, 26) => f.write_str("because no grid is known"),
+                    (None, _) => f.write_str("as in the other cohort"),
+                }
+            }
             CohortNote::SettingsIgnored => write!(
                 f,
                 "comments that look like settings were ignored, because the line \"{MAGIC} {VERSION}\" is missing before them"

@@ -1,9 +1,9 @@
 //! What comes before the scanpaths of a cohort file: settings and comments.
 
 use super::{ALPHABET, ASPECT, MAGIC, NOTE, VERSION};
-use crate::{Lines, ReadError};
+use crate::{EncodeField, Lines, ReadError};
 use std::collections::BTreeMap;
-use veilpath_metrics::{Alphabet, Grid, SCREEN, Screen, ScreenError, VIEWING};
+use veilpath_metrics::{Alphabet, Grid, LetterError, SCREEN, Screen, ScreenError, VIEWING};
 
 /// Settings and comments before the scanpaths.
 #[derive(Default)]
@@ -48,9 +48,17 @@ impl Preamble {
                 self.is_ours = true;
             } else if let Some(comment) = line.strip_prefix('#') {
                 self.comment(comment).map_err(|problem| {
-                    lines.error(problem).with_remedy(
-                        "correct the line, or remove it and give the setting on the command line",
-                    )
+                    let error = lines.error(problem);
+                    match option_for(comment) {
+                        Some(field) => error
+                            .with_remedy(
+                                "correct the line, or remove it and set this option yourself",
+                            )
+                            .with_fields(&[field]),
+                        None => {
+                            error.with_remedy("correct the line, or encode the recordings again")
+                        }
+                    }
                 })?;
             } else {
                 // Keep trailing spaces: a tab at the end precedes an empty scanpath.
@@ -60,17 +68,19 @@ impl Preamble {
     }
 
     /// The alphabet of the header. Double letters without a modulus follow the grid, as the ScanMatch toolbox writes them.
-    pub(super) fn alphabet_on_grid(&self) -> Option<Alphabet> {
-        let declared = self.alphabet?;
-        let on_grid = || {
-            let grid = self.grid.filter(|_| !self.modulus_declared)?;
-            let whole = declared == Alphabet::full(declared.notation());
-            match declared.modulus()? {
-                _ if whole => Alphabet::on_grid(declared.notation(), &grid).ok(),
-                _ => declared.with_modulus(grid.columns()).ok(),
-            }
+    pub(super) fn alphabet_on_grid(&self) -> Result<Option<Alphabet>, LetterError> {
+        let Some(declared) = self.alphabet else {
+            return Ok(None);
         };
-        Some(on_grid().unwrap_or(declared))
+        let grid = self.grid.filter(|_| !self.modulus_declared);
+        let (Some(grid), Some(_)) = (grid, declared.modulus()) else {
+            return Ok(Some(declared));
+        };
+        let on_grid = match declared == Alphabet::full(declared.notation()) {
+            true => Alphabet::on_grid(declared.notation(), &grid),
+            false => declared.with_modulus(grid.columns()),
+        };
+        on_grid.map(Some)
     }
 
     /// The screen of the fixations.
@@ -106,15 +116,26 @@ impl Preamble {
                 self.alphabet = Some(value.parse().map_err(|error| format!("{error}"))?);
                 self.size_declared = value.split_whitespace().nth(1).is_some();
                 self.modulus_declared = value.contains("modulus");
+                self.alphabet_on_grid().map_err(|error| error.to_string())?;
             }
             _ => {
                 if name == "grid" {
                     self.grid = Some(value.parse::<Grid>().map_err(|error| error.to_string())?);
+                    self.alphabet_on_grid().map_err(|error| error.to_string())?;
                 }
                 self.settings.insert(name.to_string(), value.to_string());
             }
         }
         Ok(())
+    }
+}
+
+/// The option that replaces a setting of the header.
+fn option_for(comment: &str) -> Option<EncodeField> {
+    match comment.split_once(':')?.0.trim() {
+        ALPHABET => Some(EncodeField::Notation),
+        "grid" => Some(EncodeField::Grid),
+        _ => None,
     }
 }
 

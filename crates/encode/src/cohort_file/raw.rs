@@ -163,8 +163,13 @@ impl RawCohort {
     }
 
     /// Notes for the user about reading the file in this alphabet; `asked` is the notation that the user asked for, if
-    /// any.
-    pub fn notes(&self, alphabet: Alphabet, asked: Option<Notation>) -> Vec<CohortNote> {
+    /// any, and `grid` the one that the user or a file names.
+    pub fn notes(
+        &self,
+        alphabet: Alphabet,
+        asked: Option<Notation>,
+        grid: Option<Grid>,
+    ) -> Vec<CohortNote> {
         let about_alphabet = match self.alphabet {
             None if self.grid.is_none() && asked.is_none() => {
                 Some(CohortNote::AlphabetGuessed(alphabet))
@@ -178,7 +183,10 @@ impl RawCohort {
         let about_modulus = alphabet
             .modulus()
             .filter(|_| !self.modulus_declared)
-            .map(CohortNote::ModulusAssumed);
+            .map(|modulus| CohortNote::ModulusAssumed {
+                modulus,
+                grid: grid.filter(|grid| grid.columns() == modulus),
+            });
         about_alphabet
             .into_iter()
             .chain(about_modulus)

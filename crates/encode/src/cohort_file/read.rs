@@ -38,6 +38,9 @@ impl RawCohort {
         let screen = preamble
             .screen()
             .map_err(|error| lines.error(error.to_string()))?;
+        let alphabet = preamble
+            .alphabet_on_grid()
+            .map_err(|error| lines.error(error.to_string()))?;
         let may_be_marked = preamble.is_ours && matches!(layout, Layout::Table);
         let mut rows = match layout {
             Layout::Table => table(under_header(lines, &first), screen.is_some(), &mut notes)?,
@@ -69,7 +72,7 @@ impl RawCohort {
         Ok(Self {
             head,
             rows,
-            alphabet: preamble.alphabet_on_grid(),
+            alphabet,
             encoding: Encoding(encoding),
             size_declared: preamble.size_declared,
             modulus_declared: preamble.modulus_declared,

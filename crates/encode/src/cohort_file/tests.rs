@@ -1,5 +1,6 @@
 //! Every form of a cohort file, round trips, and errors.
 
+mod alphabets;
 mod fixations;
 mod parts;
 
@@ -7,7 +8,7 @@ use super::*;
 use crate::{EncodeField, Input, ReadError};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use veilpath_metrics::{Alphabet, Encoding, Entry, Grid, Notation, Scanpath};
+use veilpath_metrics::{Alphabet, Encoding, Entry, Notation, Scanpath};
 
 /// A file read in its own alphabet or in a requested one.
 #[derive(Debug)]
@@ -23,7 +24,7 @@ fn read_bytes(bytes: &[u8], asked: Option<Notation>) -> Result<ReadFile, ReadErr
     Ok(ReadFile {
         cohort: raw.cohort(alphabet)?,
         notes: raw
-            .notes(alphabet, asked)
+            .notes(alphabet, asked, raw.declared_grid())
             .iter()
             .map(ToString::to_string)
             .collect(),
@@ -170,55 +171,6 @@ fn one_string_per_line_is_read() {
     );
 }
 
-#[test]
-fn the_alphabet_is_given_declared_or_guessed() {
-    for (text, expected) in [
-        ("15 18 27\n3\n", "numbers 65536"),
-        ("aAbC\nzZ\n", "double-letters 676 modulus 26"),
-        ("aAbC\nzZz\n", "letters 52"),
-        ("participant,scanpath\np,\n", "letters 52"),
-        (
-            "participant,scanpath\np,\nq,aA\n",
-            "double-letters 676 modulus 26",
-        ),
-        ("ACGT\n", "letters 52"),
-        (
-            "# veilpath cohort 1\n# grid: 12x8\nparticipant,scanpath\np,aA\n",
-            "double-letters 96 modulus 12",
-        ),
-        (
-            "# veilpath cohort 1\n# alphabet: double-letters 96\n# grid: 12x8\nparticipant,scanpath\np,aA\n",
-            "double-letters 96 modulus 12",
-        ),
-        (
-            "# veilpath cohort 1\n# grid: 12x8\n# alphabet: double-letters\nparticipant,scanpath\np,aA\n",
-            "double-letters 96 modulus 12",
-        ),
-        (
-            "# veilpath cohort 1\n# alphabet: dna\nparticipant,scanpath\np,acgt\n",
-            "dna 4",
-        ),
-    ] {
-        let file = read_text(text).unwrap();
-        assert_eq!(file.cohort.alphabet.to_string(), expected);
-        let guessed = file
-            .notes
-            .iter()
-            .any(|note| note.contains(&format!("\"{expected}\"")));
-        assert_eq!(guessed, !text.starts_with('#'), "{:?}", file.notes);
-    }
-    let file = read_bytes(b"aAbC\n", Some(Notation::Letters)).unwrap();
-    assert_eq!(file.cohort.entries[0].scanpath.len(), 4);
-    let text = "# veilpath cohort 1\n# alphabet: letters 49\nparticipant,scanpath\np,AC\n";
-    let file = read_bytes(text.as_bytes(), Some(Notation::Dna)).unwrap();
-    assert_eq!(file.cohort.alphabet.notation(), Notation::Dna);
-    assert!(file.notes[0].contains("as requested"));
-    assert_eq!(
-        file.raw.declared_alphabet(),
-        Some(Alphabet::letters(49).unwrap())
-    );
-}
-
 /// Spreadsheets pad every line with delimiters, and quote comments that contain one.
 #[test]
 fn a_cohort_that_a_spreadsheet_saved_is_read() {
@@ -231,37 +183,6 @@ fn a_cohort_that_a_spreadsheet_saved_is_read() {
         let file = read_text(saved).unwrap();
         assert_eq!(file.cohort, expected.cohort, "{saved}");
         assert_eq!(file.notes, expected.notes);
-    }
-}
-
-/// The modulus of two letters per cell is the number of columns; a note says so if the file leaves it open.
-#[test]
-fn double_letters_follow_the_grid() {
-    let grid = Grid::new(12, 8).unwrap();
-    let asked = Some(Notation::DoubleLetters);
-    for (header, assumed) in [
-        ("", true),
-        ("# veilpath cohort 1\n# grid: 12x8\n", true),
-        (
-            "# veilpath cohort 1\n# grid: 12x8\n# alphabet: double-letters 96 modulus 12\n",
-            false,
-        ),
-    ] {
-        let text = format!("{header}participant,scanpath\np,aFaFcF\n");
-        let raw = RawCohort::read(Input::from_bytes("c.csv", text.into()).unwrap()).unwrap();
-        let alphabet = Alphabet::on_grid(Notation::DoubleLetters, &grid).unwrap();
-        if !header.is_empty() {
-            assert_eq!(raw.alphabet(asked), alphabet);
-            assert_eq!(raw.alphabet(None), alphabet);
-        }
-        let cohort = raw.cohort(alphabet).unwrap();
-        assert_eq!(cohort.entries[0].scanpath.letters(), [5, 5, 29]);
-        let notes = raw.notes(alphabet, asked);
-        assert_eq!(
-            notes.contains(&CohortNote::ModulusAssumed(12)),
-            assumed,
-            "{header}"
-        );
     }
 }
 
@@ -313,6 +234,7 @@ fn errors_name_the_place_and_a_remedy() {
             "# veilpath cohort 1\n# alphabet: greek\n",
             "c.csv, line 2: an alphabet is one of",
         ),
+        ("# veilpath cohort 1\n# screen: wide\n", "c.csv, line 2: "),
         ("A\0B\n", "c.csv: this is not a text file"),
     ] {
         let error = read_text(text).unwrap_err();

@@ -90,7 +90,7 @@ fn common_mistakes_are_named_and_answered() {
             "a.csv",
             b"# veilpath cohort\nparticipant,stimulus,scanpath\np,s,ABC\n",
             "already a cohort",
-            "veilpath compare",
+            "compare it as it is",
         ),
         (
             "ds/participants.tsv",

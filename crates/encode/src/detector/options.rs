@@ -190,10 +190,15 @@ impl fmt::Display for ScreenLength {
     }
 }
 
-impl FromStr for ScreenLength {
-    type Err = String;
+/// A text that is not a length on the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a number with its unit, as in 1deg or 40px")]
+pub struct ScreenLengthError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for ScreenLength {
+    type Err = ScreenLengthError;
+
+    fn from_str(text: &str) -> Result<Self, ScreenLengthError> {
         let text = text.trim();
         let units = [
             ("deg", LengthUnit::Degrees),
@@ -207,7 +212,7 @@ impl FromStr for ScreenLength {
                 let value = number.trim().parse().ok()?;
                 Some(ScreenLength { value, unit })
             })
-            .ok_or_else(|| "expected a number with its unit, as in 1deg or 40px".to_string())
+            .ok_or(ScreenLengthError)
     }
 }
 
@@ -224,11 +229,16 @@ impl fmt::Display for VelocityMethod {
     }
 }
 
+/// A text that is not the name of a velocity method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected preceding, neighbors, fivepoint, savitzky-golay or savitzky-golay:WINDOW:DEGREE")]
+pub struct VelocityMethodError;
+
 /// `savitzky-golay` alone has a window of 7 samples and degree 2.
 impl FromStr for VelocityMethod {
-    type Err = String;
+    type Err = VelocityMethodError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, VelocityMethodError> {
         let parts: Vec<&str> = text.split(':').collect();
         let polynomial = |window: &str, degree: &str| {
             Some(VelocityMethod::SavitzkyGolay {
@@ -244,10 +254,7 @@ impl FromStr for VelocityMethod {
             ["savitzky-golay", window, degree] => polynomial(window, degree),
             _ => None,
         }
-        .ok_or_else(|| {
-            "expected preceding, neighbors, fivepoint, savitzky-golay or savitzky-golay:WINDOW:DEGREE"
-                .to_string()
-        })
+        .ok_or(VelocityMethodError)
     }
 }
 

@@ -54,7 +54,7 @@ impl fmt::Display for EncodeNote {
                 cause,
             } => write!(
                 f,
-                "{points} of {used} points fall into one cell of the grid: {cause}"
+                "{points} of {used} points fall into one grid cell: {cause}"
             ),
             EncodeNote::HalfEmpty { half, used } => write!(
                 f,
@@ -67,7 +67,7 @@ impl fmt::Display for EncodeNote {
             } => {
                 write!(
                     f,
-                    "the points of {participants} of {of} participants lie outside the screen or in one cell, unlike those of the others: check the unit of their coordinates and the size of their screen"
+                    "the points of {participants} of {of} participants lie outside the screen or in one grid cell, unlike those of the others: check the unit of their coordinates and the size of their screen"
                 )?;
                 match files.is_empty() {
                     true => Ok(()),

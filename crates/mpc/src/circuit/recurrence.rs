@@ -5,7 +5,7 @@
 
 use super::Party;
 use super::adders::{Multiple, Weights, add_multiple, sums_of_weights, weighted_sums};
-use super::cells::{Lines, RecurrenceCell};
+use super::cells::{RecurrenceCell, RecurrenceLines};
 use super::numbers::bits_for;
 use super::quotients::quotients;
 use super::reduce::{Number, Pair};
@@ -113,7 +113,7 @@ impl RecurrenceOutputs {
     pub fn cell(&self) -> RecurrenceCell {
         let any = |outputs: &[RecurrenceOutput]| self.iter().any(|it| outputs.contains(&it));
         let both = RecurrenceOutput::RowsAndColumns;
-        let lines = Lines {
+        let lines = RecurrenceLines {
             shortest: self.shortest,
             diagonals: any(&[RecurrenceOutput::Diagonals]),
             rows: any(&[RecurrenceOutput::Rows, both]),

@@ -48,12 +48,12 @@ pub struct Letters {
     /// Letters of both sides.
     count: u64,
     /// If lines share trees.
-    lines: Option<Lines>,
+    lines: Option<LineLetters>,
 }
 
 /// The letters that are lines if lines share trees.
 #[derive(Clone, Copy, Debug)]
-pub struct Lines {
+pub struct LineLetters {
     /// The side that has these letters.
     pub party: Party,
     /// How many there are in a stage.
@@ -255,7 +255,7 @@ impl Letters {
     pub fn new(
         alphabet: usize,
         count: u64,
-        lines: Lines,
+        lines: LineLetters,
         cells: u64,
         largest: u64,
         cell: Cell,

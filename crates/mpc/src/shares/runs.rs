@@ -133,14 +133,14 @@ pub(super) struct Runs {
 
 /// A line of a matrix, and where its words are among those that are computed together.
 #[derive(Clone, Copy)]
-struct Line {
+struct MatrixLine {
     matrix: usize,
     line: usize,
     positions: usize,
     start: usize,
 }
 
-impl Line {
+impl MatrixLine {
     fn words(&self) -> Range<usize> {
         self.start..self.start + self.positions.div_ceil(64)
     }
@@ -193,7 +193,7 @@ impl Runs {
     }
 
     /// Lines of all matrices that are computed together.
-    fn portions(&self, matrices: &[Matrix]) -> Vec<Vec<Line>> {
+    fn portions(&self, matrices: &[Matrix]) -> Vec<Vec<MatrixLine>> {
         let mut portions = Vec::new();
         let (mut lines, mut cells, mut start) = (Vec::new(), 0, 0);
         for (number, matrix) in matrices.iter().enumerate() {
@@ -203,7 +203,7 @@ impl Runs {
                     portions.push(std::mem::take(&mut lines));
                     (cells, start) = (0, 0);
                 }
-                let line = Line {
+                let line = MatrixLine {
                     matrix: number,
                     line,
                     positions,
@@ -224,7 +224,7 @@ impl Runs {
     async fn ends(
         &self,
         gates: &Gates,
-        lines: &[Line],
+        lines: &[MatrixLine],
         bits: Words,
         before: &mut Vec<Words>,
     ) -> Result<[Words; 2], MpcError> {
@@ -283,7 +283,7 @@ impl Runs {
     }
 
     /// Adds what the runs that end in a line say about it and the lines before it.
-    fn add(&self, line: &Line, [ends, longer]: &[Words; 2], open: &mut VecDeque<Words>) {
+    fn add(&self, line: &MatrixLine, [ends, longer]: &[Words; 2], open: &mut VecDeque<Words>) {
         let words = line.words();
         open.push_back(Zeroizing::new(vec![0; words.len()]));
         let (ends, longer) = (&ends[words.clone()], &longer[words]);

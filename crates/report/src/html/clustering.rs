@@ -208,7 +208,7 @@ fn profiles(matrix: &Matrix) -> DissimilarityMatrix {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::html::matrix::Cell;
+    use crate::html::matrix::PairValue;
 
     fn line(places: &[f64]) -> DissimilarityMatrix {
         DissimilarityMatrix::new(places.len(), |i, j| (places[i] - places[j]).abs())
@@ -293,7 +293,7 @@ mod tests {
             ("r", "y", 2.5),
             ("s", "z", 0.0),
         ];
-        let matrix = Matrix::new(cells.iter().map(|&(a, b, value)| Cell {
+        let matrix = Matrix::new(cells.iter().map(|&(a, b, value)| PairValue {
             a,
             b,
             value: Some(value),

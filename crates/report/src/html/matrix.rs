@@ -35,7 +35,7 @@ pub(crate) struct Matrix {
 
 /// One pair to add to a matrix: its labels and numbers.
 #[derive(Clone, Copy)]
-pub(crate) struct Cell<'a> {
+pub(crate) struct PairValue<'a> {
     pub(crate) a: &'a str,
     pub(crate) b: &'a str,
     /// `None` where the pair was compared and has no number.
@@ -46,11 +46,11 @@ pub(crate) struct Cell<'a> {
 impl Matrix {
     /// The matrix of these pairs; repeated pairs are averaged. `None` if it would have too many lines or cells, or no
     /// number.
-    pub(crate) fn new<'a>(cells: impl Iterator<Item = Cell<'a>> + Clone) -> Option<Self> {
+    pub(crate) fn new<'a>(pairs: impl Iterator<Item = PairValue<'a>> + Clone) -> Option<Self> {
         let (mut a, mut b) = (Labels::default(), Labels::default());
-        for cell in cells.clone() {
-            a.number(cell.a);
-            b.number(cell.b);
+        for pair in pairs.clone() {
+            a.number(pair.a);
+            b.number(pair.b);
         }
         let size = a.names.len().checked_mul(b.names.len())?;
         if size == 0 || size > MAX_CELLS || a.names.len().max(b.names.len()) > MAX_LINES {
@@ -58,15 +58,15 @@ impl Matrix {
         }
         let (mut counts, mut undefined) = (vec![0_u32; size], vec![false; size]);
         let (mut values, mut secondary) = (vec![0.0; size], vec![0.0; size]);
-        for cell in cells {
-            let index = a.number(cell.a) * b.names.len() + b.number(cell.b);
-            let Some(value) = cell.value else {
+        for pair in pairs {
+            let index = a.number(pair.a) * b.names.len() + b.number(pair.b);
+            let Some(value) = pair.value else {
                 undefined[index] = true;
                 continue;
             };
             counts[index] += 1;
             values[index] += value;
-            secondary[index] += cell.secondary.unwrap_or(value);
+            secondary[index] += pair.secondary.unwrap_or(value);
         }
         if counts.iter().all(|&count| count == 0) {
             return None;

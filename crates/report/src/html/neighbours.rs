@@ -224,10 +224,10 @@ fn left_out(rows: usize) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::html::matrix::Cell;
+    use crate::html::matrix::PairValue;
 
     fn matrix(cells: &[(&str, &str, f64)]) -> Matrix {
-        Matrix::new(cells.iter().map(|&(a, b, value)| Cell {
+        Matrix::new(cells.iter().map(|&(a, b, value)| PairValue {
             a,
             b,
             value: Some(value),

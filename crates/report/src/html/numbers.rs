@@ -7,11 +7,11 @@ pub(crate) use crate::units::grouped as count;
 pub(crate) fn short(value: f64) -> String {
     let size = value.abs();
     if value.fract() == 0.0 && size < 1e9 {
-        return grouped(value, 0);
+        return fixed(value, 0);
     }
     match size {
         _ if !(1e-4..1e9).contains(&size) => signed(&format!("{value:.3e}")),
-        _ if size >= 1000.0 => grouped(value, 0),
+        _ if size >= 1000.0 => fixed(value, 0),
         _ if size >= 100.0 => trimmed(value, 1),
         _ if size >= 10.0 => trimmed(value, 2),
         _ if size >= 0.01 => trimmed(value, 3),
@@ -21,7 +21,15 @@ pub(crate) fn short(value: f64) -> String {
 
 /// With this many decimals, trailing zeros kept: for columns of numbers.
 pub(crate) fn fixed(value: f64, decimals: usize) -> String {
-    grouped(value, decimals)
+    let text = format!("{value:.decimals$}");
+    let (whole, rest) = text.split_once('.').unwrap_or((&text, ""));
+    let (minus, digits) = match whole.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", whole),
+    };
+    let digits = digits.parse().map_or_else(|_| digits.to_string(), count);
+    let point = if rest.is_empty() { "" } else { "." };
+    signed(&format!("{minus}{digits}{point}{rest}"))
 }
 
 /// How many decimals the numbers of a column need: none where all are whole, else three significant places of the range.
@@ -91,18 +99,6 @@ fn trimmed(value: f64, decimals: usize) -> String {
         false => &text,
     };
     signed(text)
-}
-
-fn grouped(value: f64, decimals: usize) -> String {
-    let text = format!("{value:.decimals$}");
-    let (whole, rest) = text.split_once('.').unwrap_or((&text, ""));
-    let (minus, digits) = match whole.strip_prefix('-') {
-        Some(digits) => ("-", digits),
-        None => ("", whole),
-    };
-    let digits = digits.parse().map_or_else(|_| digits.to_string(), count);
-    let point = if rest.is_empty() { "" } else { "." };
-    signed(&format!("{minus}{digits}{point}{rest}"))
 }
 
 /// With a real minus sign, and none before zero.

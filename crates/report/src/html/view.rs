@@ -1,6 +1,6 @@
 //! What a page shows one after the other: for each output a view for each stimulus, and one of their mean.
 
-use super::matrix::{Cell, Matrix, range};
+use super::matrix::{Matrix, PairValue, range};
 use super::quantity::{NoSuchOutput, Quantity};
 use crate::result_file::{MAX_ROWS, ResultFile, Row};
 use std::collections::HashMap;
@@ -230,10 +230,10 @@ impl<'a> ViewBuilder<'a> {
 
     fn view(&self, title: String, rows: &[Row<'_>]) -> View<'a> {
         let (a, b) = (self.file.a(), self.file.b());
-        let cells = rows
+        let pairs = rows
             .iter()
-            .map(|&row| (row.stimulus, self.cell(row, &a[row.a], &b[row.b])));
-        self.of_cells(title, cells)
+            .map(|&row| (row.stimulus, self.pair_value(row, &a[row.a], &b[row.b])));
+        self.of_pairs(title, pairs)
     }
 
     /// Scanpaths of different stimuli were compared: then a line of the matrix is a scanpath, not a participant.
@@ -251,15 +251,15 @@ impl<'a> ViewBuilder<'a> {
                 [label(&file.a()[row.a], x), label(&file.b()[row.b], y)]
             })
             .collect();
-        let cells = file
+        let pairs = file
             .rows()
             .zip(&labels)
-            .map(|(row, [a, b])| (None, self.cell(row, a, b)));
-        self.of_cells("All scanpaths with all".into(), cells)
+            .map(|(row, [a, b])| (None, self.pair_value(row, a, b)));
+        self.of_pairs("All scanpaths with all".into(), pairs)
     }
 
-    fn cell<'b>(&self, row: Row<'_>, a: &'b str, b: &'b str) -> Cell<'b> {
-        Cell {
+    fn pair_value<'b>(&self, row: Row<'_>, a: &'b str, b: &'b str) -> PairValue<'b> {
+        PairValue {
             a,
             b,
             value: self.quantity.value(row),
@@ -267,23 +267,23 @@ impl<'a> ViewBuilder<'a> {
         }
     }
 
-    fn of_cells<'b>(
+    fn of_pairs<'b>(
         &self,
         title: String,
-        cells: impl Iterator<Item = (Option<usize>, Cell<'b>)> + Clone,
+        pairs: impl Iterator<Item = (Option<usize>, PairValue<'b>)> + Clone,
     ) -> View<'a> {
         let draws = (!self.is_left_out).then_some(());
-        let matrix = draws.and_then(|()| Matrix::new(cells.clone().map(|(_, cell)| cell)));
+        let matrix = draws.and_then(|()| Matrix::new(pairs.clone().map(|(_, pair)| pair)));
         let looks_like_one = |matrix: &Matrix| matrix.within_one_cohort(self.quantity).is_ok();
         let outcome = self.file.outcome();
         let one_cohort = outcome.is_some_and(|outcome| outcome.one_cohort)
             || matrix.as_ref().is_some_and(looks_like_one);
         let (values, undefined) = match one_cohort {
-            true => each_pair_once(cells),
+            true => each_pair_once(pairs),
             false => {
-                let pairs = cells.clone().count();
-                let values: Vec<f64> = cells.filter_map(|(_, cell)| cell.value).collect();
-                let undefined = pairs - values.len();
+                let count = pairs.clone().count();
+                let values: Vec<f64> = pairs.filter_map(|(_, pair)| pair.value).collect();
+                let undefined = count - values.len();
                 (values, undefined)
             }
         };
@@ -303,23 +303,25 @@ impl<'a> ViewBuilder<'a> {
 }
 
 /// The mean of both directions for each pair, and how many pairs have no number. A scanpath with itself is not a pair.
-fn each_pair_once<'a>(cells: impl Iterator<Item = (Option<usize>, Cell<'a>)>) -> (Vec<f64>, usize) {
+fn each_pair_once<'a>(
+    pairs: impl Iterator<Item = (Option<usize>, PairValue<'a>)>,
+) -> (Vec<f64>, usize) {
     let mut places: HashMap<(Option<usize>, &str, &str), usize> = HashMap::new();
     let mut sums: Vec<(f64, f64)> = Vec::new();
-    for (stimulus, cell) in cells.filter(|(_, cell)| cell.a != cell.b) {
-        let (first, second) = (cell.a.min(cell.b), cell.a.max(cell.b));
+    for (stimulus, pair) in pairs.filter(|(_, pair)| pair.a != pair.b) {
+        let (first, second) = (pair.a.min(pair.b), pair.a.max(pair.b));
         let place = *places.entry((stimulus, first, second)).or_insert_with(|| {
             sums.push((0.0, 0.0));
             sums.len() - 1
         });
-        if let Some(value) = cell.value {
+        if let Some(value) = pair.value {
             sums[place].0 += value;
             sums[place].1 += 1.0;
         }
     }
-    let pairs = sums.len();
+    let count = sums.len();
     sums.retain(|&(_, count)| count > 0.0);
-    let undefined = pairs - sums.len();
+    let undefined = count - sums.len();
     let means = sums.into_iter().map(|(sum, count)| sum / count);
     (means.collect(), undefined)
 }

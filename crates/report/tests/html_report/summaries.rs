@@ -111,22 +111,32 @@ fn the_histogram_of_the_mean_matches_its_heat_map() {
         !bars.contains("0 to 0.1") && !bars.contains("0.9 to 1"),
         "{bars}"
     );
-    // The darkest and the brightest bar have the colours of the darkest and the brightest tile.
-    let fills: Vec<&str> = mean
-        .split("class=\"bar\"")
-        .skip(1)
-        .map(|bar| between(bar, "fill=\"", "\""))
-        .collect();
-    let ramp: Vec<&str> = mean
+    // The colours of the heat map run from 0.2 to 0.8. The bars around 0.3, 0.5 and 0.7 have those of a sixth, a half and
+    // five sixths of the ramp.
+    let legend = between(mean, "class=\"legend\"", "</svg>");
+    assert!(legend.contains(">0.2<") && legend.contains(">0.8<"));
+    assert!(!legend.contains(">0<") && !legend.contains(">1<"));
+    let ramp: Vec<[i32; 3]> = mean
         .split("stop-color=\"")
         .skip(1)
         .take(17)
-        .map(|stop| stop.split('"').next().unwrap())
+        .map(|stop| rgb(stop.split('"').next().unwrap()))
         .collect();
-    assert_ne!(fills.first(), fills.last());
-    assert!(fills.len() >= 3 && ramp.len() == 17);
-    let repeated = fills.windows(2).filter(|pair| pair[0] == pair[1]).count();
-    assert_eq!(repeated, 0, "no bar is beyond the scale: {fills:?}");
+    let nearest_stop = |fill: [i32; 3]| {
+        let apart = |stop: &[i32; 3]| (0..3).map(|at| (stop[at] - fill[at]).abs()).sum::<i32>();
+        (0..ramp.len()).min_by_key(|&at| apart(&ramp[at])).unwrap()
+    };
+    let fills = mean.split("class=\"bar\"").skip(1);
+    let stops: Vec<usize> = fills
+        .map(|bar| nearest_stop(rgb(between(bar, "fill=\"", "\""))))
+        .collect();
+    assert_eq!(stops, [3, 8, 13]);
+}
+
+/// Red, green and blue of `#rrggbb`.
+fn rgb(hex: &str) -> [i32; 3] {
+    let channel = |at: usize| i32::from_str_radix(&hex[at..at + 2], 16).unwrap();
+    [1, 3, 5].map(channel)
 }
 
 #[test]

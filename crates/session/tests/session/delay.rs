@@ -98,7 +98,7 @@ fn compare(case: Case) -> ComparisonRun {
             .collect(),
     };
     let identities = [(); 2].map(|()| Identity::ephemeral().unwrap());
-    let [alice, bob] = &identities;
+    let [host_identity, join_identity] = &identities;
     let timeouts = Timeouts::new(Duration::from_secs(60), Duration::from_secs(10));
     let start = Instant::now();
     let listener = Listener::bind("127.0.0.1:0").unwrap();
@@ -147,15 +147,15 @@ fn compare(case: Case) -> ComparisonRun {
     };
     let (estimate, outcome) = std::thread::scope(|scope| {
         let joining = scope.spawn(|| {
-            let peer = alice.fingerprint();
-            let channel = join(&address.to_string(), bob, peer, &timeouts).unwrap();
-            run(Role::Join, channel, bob, peer)
+            let peer = host_identity.fingerprint();
+            let channel = join(&address.to_string(), join_identity, peer, &timeouts).unwrap();
+            run(Role::Join, channel, join_identity, peer)
         });
-        let peer = bob.fingerprint();
+        let peer = join_identity.fingerprint();
         let channel = listener
-            .accept(alice, peer, &timeouts, &mut |_| {})
+            .accept(host_identity, peer, &timeouts, &mut |_| {})
             .unwrap();
-        run(Role::Host, channel, alice, peer);
+        run(Role::Host, channel, host_identity, peer);
         joining.join().unwrap()
     });
     ComparisonRun {

@@ -31,7 +31,7 @@ impl DrawnCohort {
         let spec = result.outcome().map(|outcome| &outcome.spec);
         let decoded = |file: &RawCohort| {
             let alphabet = spec.map_or_else(|| file.alphabet(None), |spec| spec.alphabet);
-            decode_in(file, alphabet, None, &())
+            decode_in(file, (alphabet, file.declared_grid()), None, &())
         };
         let second = second.map(read_cohort_from).transpose()?;
         let second = second.as_ref().unwrap_or(&self.file);

@@ -4,5 +4,6 @@ mod cancel;
 mod compare;
 mod fixations;
 mod groups;
+mod report;
 mod session;
 mod stats;

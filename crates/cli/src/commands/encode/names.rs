@@ -64,7 +64,7 @@ pub(super) enum RowsName {
 pub(super) enum OutsideName {
     /// Drop and count them
     Drop,
-    /// Move them to the nearest cell
+    /// Move them to the nearest grid cell
     Clamp,
 }
 

@@ -1,8 +1,10 @@
 //! The summary as text: what was read, used and dropped.
 
 use crate::hints::encode::{flag, with_flags};
+use crate::hints::first_of;
 use std::fmt::Write;
 use veilpath::encode::{DetectedCount, Dropped, EncodeField, EncodeNote, Summary};
+use veilpath::units::{counted, grouped};
 
 /// The summary for people.
 pub(super) fn text(summary: &Summary) -> String {
@@ -21,17 +23,18 @@ pub(super) fn text(summary: &Summary) -> String {
     for columns in columns(summary) {
         lines.add("columns", &columns);
     }
-    lines.add("rows read", &summary.rows_read.to_string());
-    lines.add("rows used", &summary.rows_used.to_string());
+    lines.add("rows read", &grouped(summary.rows_read));
+    lines.add("rows used", &grouped(summary.rows_used));
     let reasons = summary.dropped.iter();
-    let reasons = reasons.map(|(reason, count)| format!("{count} {}", reason_name(*reason)));
+    let reasons =
+        reasons.map(|(reason, count)| format!("{} {}", grouped(*count), reason_name(*reason)));
     lines.add(
         "dropped",
         &counted_parts(summary.dropped.values().sum(), reasons),
     );
     if !summary.left_out.is_empty() {
         let labels = summary.left_out.iter();
-        let labels = labels.map(|(label, count)| format!("{count} {label}"));
+        let labels = labels.map(|(label, count)| format!("{} {label}", grouped(*count)));
         let all = counted_parts(summary.left_out.values().sum(), labels);
         let text = format!("{all}, by event label");
         lines.add("left out", &with_flags(&text, &[EncodeField::Events]));
@@ -46,14 +49,12 @@ pub(super) fn text(summary: &Summary) -> String {
     lines.add("scanpaths", &scanpaths(summary));
     if !summary.groups.is_empty() {
         let groups = summary.groups.iter();
-        let groups: Vec<String> = groups
-            .map(|(name, size)| format!("{name} {size}"))
-            .collect();
-        lines.add("groups", &listed(&groups, 12));
+        let groups = groups.map(|(name, size)| format!("{name} {size}"));
+        lines.add("groups", &first_of(groups, 12));
     }
     lines.add("length", &length(summary));
     if let Some(kept) = summary.fixations_kept {
-        let fixations = counted(kept, "fixation", "fixations");
+        let fixations = counted(kept as u64, "fixation");
         let text = format!("{fixations}, with places and times, beside the letters");
         lines.add("kept", &text);
     }
@@ -76,8 +77,8 @@ pub(super) fn text(summary: &Summary) -> String {
 fn length(summary: &Summary) -> String {
     let (least, most) = (summary.min_length, summary.max_length);
     match summary.scanpaths {
-        1 => counted(most, "letter", "letters"),
-        _ if least == most => format!("{} each", counted(most, "letter", "letters")),
+        1 => counted(most as u64, "letter"),
+        _ if least == most => format!("{} each", counted(most as u64, "letter")),
         _ => format!(
             "{:.1} letters on average, {least} to {most}",
             summary.mean_length
@@ -99,23 +100,16 @@ fn detected_fixations(detected: &DetectedCount) -> String {
         true => String::new(),
         false => {
             let reasons = detected.dropped.iter();
-            let reasons =
-                reasons.map(|(reason, count)| format!("{count} {}", reason_name(*reason)));
+            let reasons = reasons
+                .map(|(reason, count)| format!("{} {}", grouped(*count), reason_name(*reason)));
             let all = counted_parts(detected.dropped.values().sum(), reasons);
             format!("; dropped {all}")
         }
     };
     format!(
         "{} by {detector}: {}{dropped}",
-        counted_fixations(detected.fixations),
+        counted(detected.fixations, "fixation"),
         numbers.join(", ")
-    )
-}
-
-fn counted_fixations(count: u64) -> String {
-    format!(
-        "{count} {}",
-        if count == 1 { "fixation" } else { "fixations" }
     )
 }
 
@@ -133,7 +127,8 @@ fn columns(summary: &Summary) -> Vec<String> {
             .collect();
         let mut line = used.join(" ");
         if !columns.not_used.is_empty() {
-            let _ = write!(line, "; not used: {}", listed(&columns.not_used, 12));
+            let not_used = first_of(columns.not_used.iter().cloned(), 12);
+            let _ = write!(line, "; not used: {not_used}");
         }
         if !lines.contains(&line) {
             lines.push(line);
@@ -150,24 +145,19 @@ fn columns(summary: &Summary) -> Vec<String> {
     lines
 }
 
-/// `a, b and 3 more`.
-fn listed(names: &[String], most: usize) -> String {
-    let first = names.iter().take(most).cloned().collect::<Vec<_>>();
-    match names.len().saturating_sub(most) {
-        0 => first.join(", "),
-        more => format!("{} and {more} more", first.join(", ")),
-    }
-}
-
 fn scanpaths(summary: &Summary) -> String {
     let mut text = format!(
         "{} of {}",
-        summary.scanpaths,
-        counted(summary.participants, "participant", "participants")
+        grouped(summary.scanpaths as u64),
+        counted(summary.participants as u64, "participant")
     );
     if summary.stimuli > 0 {
-        let stimuli = counted(summary.stimuli, "stimulus", "stimuli");
-        text.push_str(&format!(" on {stimuli}"));
+        let word = if summary.stimuli == 1 {
+            "stimulus"
+        } else {
+            "stimuli"
+        };
+        text.push_str(&format!(" on {} {word}", grouped(summary.stimuli as u64)));
     } else if summary.scanpaths > 0 {
         let fields = [
             EncodeField::StimulusColumn,
@@ -202,8 +192,8 @@ impl Lines {
 fn counted_parts(all: u64, parts: impl Iterator<Item = String>) -> String {
     let parts: Vec<String> = parts.collect();
     match parts.len() {
-        0 => all.to_string(),
-        _ => format!("{all} ({})", parts.join(", ")),
+        0 => grouped(all),
+        _ => format!("{} ({})", grouped(all), parts.join(", ")),
     }
 }
 
@@ -213,10 +203,6 @@ fn reason_name(reason: Dropped) -> String {
         Ok(serde_json::Value::String(name)) => name,
         _ => "other".into(),
     }
-}
-
-fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 #[cfg(test)]
@@ -260,7 +246,7 @@ mod tests {
                 fixations: 9,
                 dropped: [(Dropped::Outside, 2)].into(),
             }),
-            fixations_kept: Some(7),
+            fixations_kept: Some(1700),
             assumed: vec![Assumption {
                 text: "pixels".into(),
                 changed_by: vec![EncodeField::Units],
@@ -282,7 +268,7 @@ left out   2 (2 SACC), by event label (--events)
 detected   9 fixations by idt: dispersion 1 deg, min-duration 100 ms; dropped 2 (2 outside)
 scanpaths  3 of 2 participants on 1 stimulus, 1 empty (--drop-empty leaves them out)
 length     2.3 letters on average, 0 to 4
-kept       7 fixations, with places and times, beside the letters
+kept       1,700 fixations, with places and times, beside the letters
 assumed    pixels (--units)
 note       --rate has no effect: it is for raw gaze, and all rows are fixations
 ";

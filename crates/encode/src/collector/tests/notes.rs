@@ -1,7 +1,10 @@
 //! Notes about points that are not where one would expect them, and about options without effect.
 
 use super::*;
-use crate::{EncodeField, Half, LikelyCause, NoEffect, NoLetters, RunOptions, RunsBy};
+use crate::{
+    DetectionOptions, Detector, EncodeField, Half, LikelyCause, NoEffect, NoLetters, RunOptions,
+    RunsBy,
+};
 
 fn notes_of(options: &EncodeOptions, points: &[(f64, f64)]) -> Vec<EncodeNote> {
     let mut sink = collector(options);
@@ -57,6 +60,41 @@ fn most_points_outside_or_lost_have_a_likely_reason() {
     places.extend([(f64::NAN, 0.0); 31]);
     let lost = EncodeNote::MostlyLost { lost: 31, rows: 61 };
     assert_eq!(notes_of(&plain, &places), [lost]);
+}
+
+/// Samples count the same, as runs of letters and with a detector of fixations.
+#[test]
+fn most_samples_lost_are_noted() {
+    for detector in [Detector::Runs, Detector::Ivt] {
+        let options = EncodeOptions {
+            detection: DetectionOptions {
+                detector,
+                velocity: "1000px".parse().unwrap(),
+                ..DetectionOptions::default()
+            },
+            ..EncodeOptions::default()
+        };
+        let mut sink = collector(&options);
+        let rate_hz = Some(100.0);
+        let id = sink
+            .recording(&recording("p", Some("s"), Kind::Gaze { rate_hz }))
+            .unwrap();
+        for step in 0..61 {
+            let sample = Sample {
+                time_ms: Some(f64::from(step) * 10.0),
+                point: match step {
+                    0..15 => Some((50.0, 50.0)),
+                    15..30 => Some((650.0, 650.0)),
+                    _ => None,
+                },
+                aoi: None,
+            };
+            sink.sample(id, sample);
+        }
+        let notes = sink.finish().unwrap().1.notes;
+        let expected = EncodeNote::MostlyLost { lost: 31, rows: 61 };
+        assert!(notes.contains(&expected), "{detector:?}: {notes:?}");
+    }
 }
 
 #[test]

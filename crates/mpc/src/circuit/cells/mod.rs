@@ -27,7 +27,7 @@ pub use difference::DifferenceCell;
 pub use frechet::FrechetCell;
 pub use hausdorff::HausdorffCell;
 pub use local::LocalCell;
-pub use recurrence::{Lines, RecurrenceCell};
+pub use recurrence::{RecurrenceCell, RecurrenceLines};
 pub use saving::SavingCell;
 pub use unit::UnitCell;
 pub use warping::WarpingCell;

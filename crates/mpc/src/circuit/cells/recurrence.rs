@@ -22,7 +22,7 @@ use crate::circuit::{Bundle, Circuit};
 ///   is counted twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecurrenceCell {
-    lines: Lines,
+    lines: RecurrenceLines,
     /// The first is for all points, the others for lines.
     counters: [Counter; MAX_COUNTERS],
     counted: usize,
@@ -33,7 +33,7 @@ const MAX_COUNTERS: usize = 1 + 3 * 2;
 
 /// The lines that are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lines {
+pub struct RecurrenceLines {
     /// L, at least 2.
     pub shortest: usize,
     /// Diagonal lines.
@@ -44,7 +44,7 @@ pub struct Lines {
     pub columns: bool,
 }
 
-impl Lines {
+impl RecurrenceLines {
     /// Bits that a direction of lines counts.
     pub fn counters(&self) -> usize {
         if self.shortest == 2 { 1 } else { 2 }
@@ -58,8 +58,8 @@ impl Lines {
 
 impl RecurrenceCell {
     /// The cell for these lines. If `by_diagonals`, points are counted for each diagonal separately.
-    pub fn new(lines: Lines, by_diagonals: bool) -> Self {
-        let lines = Lines {
+    pub fn new(lines: RecurrenceLines, by_diagonals: bool) -> Self {
+        let lines = RecurrenceLines {
             shortest: lines.shortest.max(2),
             ..lines
         };
@@ -77,7 +77,7 @@ impl RecurrenceCell {
     }
 
     /// The lines.
-    pub fn lines(&self) -> &Lines {
+    pub fn lines(&self) -> &RecurrenceLines {
         &self.lines
     }
 

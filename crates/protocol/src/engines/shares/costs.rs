@@ -8,7 +8,7 @@ use crate::estimate::Costs;
 use crate::{JobError, JobSize, Reveal, Spec, TreeLevels, Work};
 use veilpath_metrics::Comparison;
 use veilpath_mpc::shares::costs::{
-    AlignmentCost, BATCH, Letters, Lines, Matrices, batch_bytes, batches, start_bytes,
+    AlignmentCost, BATCH, Letters, LineLetters, Matrices, batch_bytes, batches, start_bytes,
 };
 use veilpath_mpc::shares::{Cell, Outputs, Party};
 
@@ -89,12 +89,12 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
         let of_join = in_portion.min(joins).saturating_mul(columns);
         let host_letters = work.host_letters / stages;
         match of_host <= of_join {
-            true => Lines {
+            true => LineLetters {
                 party: Party::Host,
                 count: host_letters,
                 group_bits,
             },
-            false => Lines {
+            false => LineLetters {
                 party: Party::Join,
                 count: (letters / stages).saturating_sub(host_letters),
                 group_bits,

@@ -173,16 +173,16 @@ fn every_tiling_of_a_plan_shares_one_limit() {
     assert_eq!(setup.counted(), [3, 3]);
 }
 
-/// A thief can spoil a tile for good: its pairs may have been sent. They are computed again only under a new agreement, and count again.
+/// A thief can make a tile unusable: its pairs may have been sent. They are computed again only under a new agreement, and count again.
 #[test]
-fn a_spoiled_tile_needs_a_new_agreement() {
+fn an_unusable_tile_needs_a_new_agreement() {
     let setup = Setup::new(Engine::Garbled);
-    let (spoiled, state_dir) = (setup.plan(0), setup.state_dir(0));
-    let pairs = spoiled.pairs_of(tile(1), None).unwrap();
+    let (unusable, state_dir) = (setup.plan(0), setup.state_dir(0));
+    let pairs = unusable.pairs_of(tile(1), None).unwrap();
     let all: Vec<usize> = (0..pairs.pairs.len()).collect();
     let peer = setup.identities[1].fingerprint();
     let ledger = LedgerFile::of(Some(&state_dir.ledgers()), peer);
-    let mut store = TileStore::open(&spoiled, pairs, &state_dir, &ledger).unwrap();
+    let mut store = TileStore::open(&unusable, pairs, &state_dir, &ledger).unwrap();
     store.journal_mut().start_pairs(&all).unwrap();
     store.journal_mut().mark_sent(&all).unwrap();
     drop(store);
@@ -202,7 +202,7 @@ fn a_spoiled_tile_needs_a_new_agreement() {
         let names = files.map(|it| it.unwrap().file_name().into_string().unwrap());
         let mut plans = names.map(|name| setup.state_dir(side).agreed_plan(&name[..12]).unwrap());
         let fresh = plans
-            .find(|plan| plan.agreement != spoiled.agreement)
+            .find(|plan| plan.agreement != unusable.agreement)
             .unwrap();
         let tiles = "1".parse().unwrap();
         WorkOrder::new(&setup.identities[side], &fresh, tiles, in_one_hour()).unwrap()
