@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use veilpath::Choice;
 use veilpath::encode::{
     CoordinateUnit, DetectionOptions, DrawnArea, DrawnOutline, EncodeField, EncodeOptions,
-    EventChoice, LetterOptions, NameTemplate, Placing, ReadOptions, RunOptions,
+    EventChoice, LetterOptions, NameTemplate, Placing, ReadOptions, RunOptions, ScreenLength,
 };
 
 /// What the files do not say.
@@ -170,8 +170,8 @@ impl LetterForm {
         let length = |text: &str, default, field| match text.trim() {
             "" => Ok(default),
             text => text
-                .parse()
-                .map_err(|problem: String| wrong(problem, field)),
+                .parse::<ScreenLength>()
+                .map_err(|problem| wrong(problem.to_string(), field)),
         };
         Ok(LetterOptions {
             placing,

@@ -3,8 +3,8 @@
 
 mod refused;
 
+use crate::common::Folder;
 use crate::common::pair::{Pair, Side};
-use crate::common::{Folder, RunOutput};
 use serde_json::Value;
 
 fn words(call: &str) -> Vec<&str> {

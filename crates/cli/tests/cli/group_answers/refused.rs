@@ -1,6 +1,6 @@
 //! Questions about groups that are refused: by a minimum, by the policy, or because they cannot be answered.
 
-use super::{alone, counted, pair, words};
+use super::{counted, pair, words};
 use crate::common::RunOutput;
 use crate::common::pair::{Pair, Side};
 
