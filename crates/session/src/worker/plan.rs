@@ -103,6 +103,30 @@ impl AgreedPlan {
         }
     }
 
+    /// The pairs of all tiles.
+    pub fn pairs(&self) -> u64 {
+        self.blocks().pairs()
+    }
+
+    /// What all work orders of this agreement have in common, in bytes: the plan without letters.
+    pub fn for_workers(&self) -> Result<Vec<u8>, SessionError> {
+        let text = serde_json::to_vec(&self.without_letters());
+        Ok(text.map_err(|error| InternalError::Serialise(error.to_string()))?)
+    }
+
+    /// The plan in these bytes; `None` if it is not one.
+    pub fn from_bytes(text: &[u8]) -> Option<Self> {
+        let plan: Option<Self> = serde_json::from_slice(text).ok();
+        plan.filter(Self::is_consistent)
+    }
+
+    pub(super) fn without_letters(&self) -> Self {
+        Self {
+            letters: vec![Vec::new(); self.letters.len()],
+            ..self.clone()
+        }
+    }
+
     /// The tile with this number.
     pub(super) fn tile(&self, index: u32) -> Option<Tile> {
         Tile::new(index, self.tiles).ok()
@@ -296,9 +320,8 @@ impl StateDir {
         let mut file = state_dir::open_private(std::fs::OpenOptions::new().read(true), path)?;
         file.read_to_end(&mut text)
             .map_err(|error| SessionError::io(path, error))?;
-        let plan: Option<AgreedPlan> = serde_json::from_slice(&text).ok();
-        let plan = plan.filter(AgreedPlan::is_consistent);
-        plan.ok_or_else(|| SessionError::file(path, FileProblem::NotAWorkOrder))
+        AgreedPlan::from_bytes(&text)
+            .ok_or_else(|| SessionError::file(path, FileProblem::NotAWorkOrder))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Workers that keep nothing themselves, and are killed.
 
+mod large_plans;
 mod refusals;
 mod stolen;
 mod stopped;
