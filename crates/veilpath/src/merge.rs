@@ -43,6 +43,7 @@ fn about(error: &MergeError) -> Option<usize> {
         | MergeError::OtherCount { outcome, .. }
         | MergeError::OtherPlan { outcome, .. }
         | MergeError::Incomplete { outcome, .. }
+        | MergeError::OtherPair { outcome }
         | MergeError::Conflict { outcome, .. } => Some(outcome),
         _ => None,
     }
