@@ -58,7 +58,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=ROOT / "target" / "dist", help="output folder [target/dist]")
     commands = parser.add_subparsers(required=True)
     archive = commands.add_parser("archive")
-    archive.add_argument("--target", default=None, help="[default: this machine; on Linux with musl if it is installed]")
+    archive.add_argument("--target", default=None, help="[default: this machine; on Linux with musl if its target and musl-gcc are installed]")
     archive.add_argument("--runner", default="", help="starts a program of another processor, such as qemu-aarch64")
     archive.set_defaults(run=lambda options: build_archive(options.out, options.target or default_target(), options.runner))
     wheel = commands.add_parser("wheel")
@@ -77,7 +77,8 @@ def main() -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     try:
         print(options.run(options))
-    except (BuildError, subprocess.CalledProcessError) as error:
+    except (BuildError, FileNotFoundError, subprocess.CalledProcessError) as error:
+        # A program that is not installed is a file that is not found.
         sys.exit(f"error: {error}")
 
 
@@ -189,12 +190,17 @@ def default_target() -> str:
     """This machine, with musl where it is installed: unlike glibc it never loads libraries of the system to resolve names."""
     musl = host_target().replace("-linux-gnu", "-linux-musl")
     libraries = subprocess.run(["rustc", "--print", "target-libdir", "--target", musl], capture_output=True, text=True)
-    return musl if libraries.returncode == 0 and Path(libraries.stdout.strip()).is_dir() else host_target()
+    is_installed = libraries.returncode == 0 and Path(libraries.stdout.strip()).is_dir()
+    # A dependency has C code.
+    has_compiler = shutil.which("musl-gcc") is not None or "-linux-musl" in host_target()
+    target = musl if is_installed and has_compiler else host_target()
+    print(f"building for {target}", file=sys.stderr)
+    return target
 
 
 def target_folder() -> Path:
     """Where cargo puts what it builds."""
-    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    return ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
 
 
 def read_toml(path: Path) -> dict[str, Any]:

@@ -41,7 +41,14 @@ fn class(error: &Error) -> &'static str {
 /// The exception for an error, with its place in the input as attributes.
 pub(crate) fn to_exception(py: Python<'_>, error: &Error) -> PyErr {
     let place = ErrorLocation::of(error);
-    make(py, class(error), &hints::explain(error), &place)
+    let exception = make(py, class(error), &hints::explain(error), &place);
+    match error.is_lasting() {
+        true => match exception.value(py).setattr("lasting", true) {
+            Ok(()) => exception,
+            Err(error) => error,
+        },
+        false => exception,
+    }
 }
 
 /// An exception about an argument.

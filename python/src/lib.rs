@@ -36,12 +36,13 @@ mod _veilpath {
     #[pymodule_export]
     use super::session::{Session, host, join};
     #[pymodule_export]
-    use super::tiles::{Coordination, coordinate, work};
+    use super::tiles::{Coordination, WorkPlan, coordinate, work};
 
     use pyo3::prelude::*;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("MAX_MERGED_PAIRS", veilpath::MAX_MERGED_PAIRS)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -6,16 +6,20 @@ use crate::jobs;
 use crate::result::Result;
 use crate::session::seconds;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyType};
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use veilpath::{
-    AgreedPlan, Coordinator, CoordinatorOptions, Identity, Policy, Relay, RelayOptions, StateDir,
-    TileRange, WorkOptions, WorkOrder, WorkRecords,
+    AgreedPlan, Coordinator, CoordinatorEvent, CoordinatorOptions, Identity, Policy, Relay,
+    RelayOptions, StateDir, TileRange, WorkOptions, WorkOrder, WorkRecords,
 };
+
+/// Messages that nobody has read yet; older ones are dropped.
+const MAX_MESSAGES: usize = 100;
 
 /// The process that keeps what the workers of this institution compute; at the institution that hosts, with the gateway.
 #[pyclass(frozen, module = "veilpath._veilpath")]
@@ -25,11 +29,37 @@ pub(crate) struct Coordination {
     plan: AgreedPlan,
     policy: Option<Policy>,
     address: String,
+    messages: Arc<Mutex<VecDeque<String>>>,
     stop: Arc<AtomicBool>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
-/// Starts to coordinate the workers of an agreement.
+/// What the work orders of an agreement have in common. A cluster passes it to each machine once.
+#[pyclass(frozen, module = "veilpath._veilpath")]
+pub(crate) struct WorkPlan(AgreedPlan);
+
+#[pymethods]
+impl WorkPlan {
+    #[new]
+    fn new(py: Python<'_>, content: &[u8]) -> PyResult<Self> {
+        let plan = AgreedPlan::from_bytes(content);
+        let plan = plan.ok_or_else(|| bad_argument(py, "content", "this is not a plan"))?;
+        // Once for all tiles of this machine.
+        let _ = plan.pairs();
+        Ok(Self(plan))
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyType>, (Bound<'py, PyBytes>,))> {
+        let bytes = self.0.for_workers().map_err(veilpath::Error::from);
+        let bytes = bytes.map_err(|error| raise(py, &error))?;
+        Ok((py.get_type::<Self>(), (PyBytes::new(py, &bytes),)))
+    }
+}
+
+/// Starts to coordinate so many workers of an agreement, with so many megabytes.
 #[pyfunction]
 pub(crate) fn coordinate(
     py: Python<'_>,
@@ -37,25 +67,40 @@ pub(crate) fn coordinate(
     identity: Option<PathBuf>,
     listen: &str,
     gateway: Option<&str>,
+    workers: usize,
+    memory: Option<u64>,
 ) -> PyResult<Coordination> {
     let stop = Arc::new(AtomicBool::new(false));
+    let messages = Arc::new(Mutex::new(VecDeque::new()));
     let start = || {
         let state_dir = veilpath::state_dir(identity.as_deref())?;
         let identity = Identity::load(&veilpath::identity_file(identity.as_deref())?)?;
         let plan = state_dir.agreed_plan(agreement)?;
         let policy = veilpath::find_policy(None, &state_dir)?;
-        let relay = RelayOptions {
-            connections: CoordinatorOptions::default().workers,
-            ..RelayOptions::default()
-        };
+        let mut options = CoordinatorOptions::default();
+        options.workers = workers.max(options.workers);
+        if let Some(megabytes) = memory {
+            options.memory = megabytes.saturating_mul(1 << 20);
+        }
+        let relay = RelayOptions::for_workers(options.workers);
         let gateway = gateway.map(|address| Relay::gateway(address, &plan, &relay));
         let gateway = gateway.transpose()?;
-        let options = CoordinatorOptions::default();
         let mut coordinator =
             Coordinator::bind(listen, &identity, plan.clone(), state_dir.clone(), options)?;
         let address = coordinator.address().to_string();
         let stopped = Arc::clone(&stop);
-        let run = move || coordinator.run(&stopped, &mut |_| ());
+        let said = Arc::clone(&messages);
+        let run = move || {
+            coordinator.run(&stopped, &mut |event| {
+                if let Some(text) = in_words(&event) {
+                    let mut messages = lock(&said);
+                    messages.push_back(text);
+                    if messages.len() > MAX_MESSAGES {
+                        messages.pop_front();
+                    }
+                }
+            });
+        };
         let mut threads = vec![std::thread::spawn(run)];
         if let Some(mut gateway) = gateway {
             let stopped = Arc::clone(&stop);
@@ -73,6 +118,7 @@ pub(crate) fn coordinate(
         plan,
         policy,
         address,
+        messages,
         stop,
         threads: Mutex::new(threads),
     })
@@ -92,22 +138,35 @@ impl Coordination {
         self.plan.tiles()
     }
 
-    /// A work order for one tile, valid for so many hours.
+    /// The pairs of all tiles.
+    #[getter]
+    fn pairs(&self) -> u64 {
+        self.plan.pairs()
+    }
+
+    /// What all work orders have in common.
+    #[getter]
+    fn plan(&self) -> WorkPlan {
+        WorkPlan(self.plan.clone())
+    }
+
+    /// What was refused or reported since the last call, in words.
+    fn messages(&self) -> Vec<String> {
+        lock(&self.messages).drain(..).collect()
+    }
+
+    /// The part of a work order for one tile, valid for so many hours.
     fn order<'py>(&self, py: Python<'py>, tile: u32, hours: f64) -> PyResult<Bound<'py, PyBytes>> {
         let tiles = TileRange::new(tile, tile).map_err(|error| bad_argument(py, "tile", error))?;
         let time = Duration::try_from_secs_f64(hours * 3600.0);
         let time = time.map_err(|error| bad_argument(py, "hours", error))?;
         let expires = veilpath::now().checked_add(time);
         let expires = expires.ok_or_else(|| bad_argument(py, "hours", "this is too long"))?;
-        let policy = self.policy.as_ref();
-        let order = veilpath::work_order(
-            (&self.identity, &self.state_dir),
-            &self.plan,
-            tiles,
-            expires,
-            policy,
-        )
-        .and_then(|order| Ok(order.to_bytes()?));
+        let order = py.detach(|| {
+            let (own, policy) = ((&self.identity, &self.state_dir), self.policy.as_ref());
+            let order = veilpath::work_order(own, &self.plan, tiles, expires, policy)?;
+            Ok::<_, veilpath::Error>(order.to_part()?)
+        });
         match order {
             Ok(order) => Ok(PyBytes::new(py, &order)),
             Err(error) => Err(to_exception(py, &error)),
@@ -128,6 +187,27 @@ impl Drop for Coordination {
     }
 }
 
+/// What a user should know of an event.
+fn in_words(event: &CoordinatorEvent) -> Option<String> {
+    match event {
+        CoordinatorEvent::Rejected { reason } => {
+            Some(format!("a connection was rejected: {reason}"))
+        }
+        CoordinatorEvent::Refused {
+            tile: Some(tile),
+            reason,
+        } => Some(format!("tile {tile} was refused: {reason}")),
+        CoordinatorEvent::Refused { tile: None, reason } => {
+            Some(format!("a worker was refused: {reason}"))
+        }
+        CoordinatorEvent::Reported { tile, reason, peer } => Some(format!(
+            "tile {tile} is stopped, because its worker reported about the other side: {reason}; if that worker is to be trusted, \
+             `veilpath peers ban {peer}` ends all sessions with the other side, otherwise `veilpath peers unban {peer}` lets its tiles go on"
+        )),
+        _ => None,
+    }
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -136,6 +216,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 #[pyfunction]
 pub(crate) fn work(
     py: Python<'_>,
+    plan: &WorkPlan,
     order: &[u8],
     tile: u32,
     gateway: String,
@@ -143,7 +224,7 @@ pub(crate) fn work(
     options: Bound<'_, PyDict>,
 ) -> PyResult<Result> {
     let arguments = Arguments(options);
-    let order = WorkOrder::from_bytes(order);
+    let order = WorkOrder::from_part(&plan.0, order);
     let order = order.ok_or_else(|| bad_argument(py, "order", "this is not a work order"))?;
     let mut options = WorkOptions::new(WorkRecords::Coordinator(coordinator));
     options.via_gateway = true;

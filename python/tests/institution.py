@@ -7,6 +7,8 @@ import signal
 import sys
 import threading
 import time
+from pathlib import Path
+from typing import Any
 
 import dask
 from distributed import Client, LocalCluster
@@ -14,36 +16,54 @@ from distributed import Client, LocalCluster
 import veilpath as vp
 import veilpath.dask
 
+WORKERS = 2
 
-def kill_one(cluster: LocalCluster, client: Client, done: threading.Event) -> None:
-    """Kills a worker that computes a tile."""
+
+def incomplete(home: Path) -> int:
+    """How many tiles there are of which the coordinator has something, but not everything."""
+    header, record, complete = 40, 32, 13
+    count = 0
+    for journal in (home / "journals").glob("*.journal"):
+        records = (journal.stat().st_size - header) // record
+        count += records > 0 and journal.read_bytes()[header + (records - 1) * record] != complete
+    return count
+
+
+def kill_one(cluster: LocalCluster, done: threading.Event) -> None:
+    """Kills a worker when both are in the middle of a tile."""
+    home = Path(os.environ["VEILPATH_HOME"])
     while not done.is_set():
-        busy = [worker for worker, keys in client.processing().items() if any("_private_tile" in str(key) for key in keys)]
-        pids = [nanny.pid for nanny in cluster.workers.values() if nanny.worker_address in busy and nanny.pid]
-        if pids:
-            # Not at its start.
-            time.sleep(0.4)
+        pids = [nanny.pid for nanny in cluster.workers.values() if nanny.pid]
+        if len(pids) == incomplete(home) == WORKERS:
             os.kill(pids[0], signal.SIGKILL)
             print("killed", flush=True)
             return
-        time.sleep(0.01)
+        time.sleep(0.002)
 
 
-def main(role: str, address: str, peer: str, cohort: str, result: str, tiles: str) -> None:
+def main(role: str, address: str, peer: str, cohort: str, folder: str, tiles: str) -> None:
     """Compares as the host or as the joining side."""
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    options = {"n_workers": WORKERS, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     done = threading.Event()
     own = vp.read_cohort(cohort)
-    plan = {"peer": peer, "tiles": int(tiles), "metric": "levenshtein", "limit_per_scanpath": 1000, "wait": 20.0}
+    plan: dict[str, Any] = {
+        "peer": peer,
+        "tiles": int(tiles),
+        "metric": "levenshtein",
+        "limit_per_scanpath": 1000,
+        "wait": 20.0,
+    }
     with dask.config.set({"distributed.scheduler.allowed-failures": 20}), LocalCluster(**options) as cluster:
         client = Client(cluster, set_as_default=False)
-        killer = threading.Thread(target=kill_one, args=(cluster, client, done))
+        killer = threading.Thread(target=kill_one, args=(cluster, done))
         killer.start()
+        # The host gets one result, and the joining side a file for each tile.
         if role == "host":
-            compared = vp.dask.host(own, listen=address, client=client, **plan)  # type: ignore[arg-type]
+            compared = vp.dask.host(own, listen=address, client=client, **plan)
         else:
-            compared = vp.dask.join(own, address, client=client, **plan)  # type: ignore[arg-type]
-        compared.save(result)
+            files = vp.dask.join(own, address, client=client, folder=folder, **plan)
+            compared = vp.merge(files)
+        compared.save(Path(folder) / "result.json")
         done.set()
         killer.join()
         client.close()

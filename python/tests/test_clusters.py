@@ -1,4 +1,4 @@
-"""Two institutions compare on two Dask clusters, each of which loses a worker."""
+"""Two institutions compare on two Dask clusters, each of which loses workers."""
 
 from __future__ import annotations
 
@@ -7,13 +7,21 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
+from conftest import without_time
+from distributed import Client, LocalCluster, Reschedule
 
 import veilpath as vp
+import veilpath.dask
+from veilpath import _veilpath
 
 TILES = 6
+
+PLAN: dict[str, Any] = {"engine": "garbled", "metric": "levenshtein", "limit_per_scanpath": 1000}
 
 
 def free_port() -> int:
@@ -37,19 +45,38 @@ def counted(home: Path) -> int:
     return sum(sum(agreements.values()) for agreements in scanpaths.values())
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX")
-def test_two_clusters_that_lose_workers_finish(tmp_path: Path) -> None:
-    cohorts = [vp.synth_random(count=20, length=60, letters=20, seed=seed) for seed in (1, 2)]
-    homes = [tmp_path / "clinic", tmp_path / "university"]
-    for home, cohort in zip(homes, cohorts, strict=True):
+def institutions(folder: Path) -> tuple[list[Path], list[str]]:
+    """Two state folders, and the fingerprints of their identities."""
+    homes = [folder / "clinic", folder / "university"]
+    for home in homes:
         home.mkdir(mode=0o700)
-        cohort.save(home / "cohort.csv")
+    return homes, [vp.identity(home / "identity.pem") for home in homes]
+
+
+def session(homes: list[Path], cohorts: list[vp.Cohort], monkeypatch: pytest.MonkeyPatch, **plan: Any) -> list[vp.Session]:
+    """A session of the two institutions, at its end."""
     fingerprints = [vp.identity(home / "identity.pem") for home in homes]
+    monkeypatch.setenv("VEILPATH_HOME", str(homes[0]))
+    host = vp.host(cohorts[0], listen="127.0.0.1:0", peer=fingerprints[1], **PLAN, **plan)
+    address = host.address
+    monkeypatch.setenv("VEILPATH_HOME", str(homes[1]))
+    join = vp.join(cohorts[1], address, peer=fingerprints[0], **PLAN, **plan)
+    for side in (host, join):
+        side.result(progress=False)
+    return [host, join]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX")
+def test_two_clusters_that_lose_workers_finish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cohorts = [vp.synth_random(count=20, length=90, letters=20, seed=seed) for seed in (1, 2)]
+    homes, fingerprints = institutions(tmp_path)
+    for home, cohort in zip(homes, cohorts, strict=True):
+        cohort.save(home / "cohort.csv")
     address = f"127.0.0.1:{free_port()}"
     script = Path(__file__).with_name("institution.py")
     started = []
     for role, home, peer in zip(("host", "join"), homes, reversed(fingerprints), strict=True):
-        words = [str(script), role, address, peer, str(home / "cohort.csv"), str(home / "result.json"), str(TILES)]
+        words = [str(script), role, address, peer, str(home / "cohort.csv"), str(home), str(TILES)]
         environment = os.environ | {"VEILPATH_HOME": str(home)}
         started.append(
             subprocess.Popen(
@@ -61,16 +88,78 @@ def test_two_clusters_that_lose_workers_finish(tmp_path: Path) -> None:
             )
         )
     try:
-        outputs = [process.communicate(timeout=120) for process in started]
+        outputs = [process.communicate(timeout=300) for process in started]
     finally:
         for process in started:
             process.kill()
     for process, (said, errors) in zip(started, outputs, strict=True):
         assert process.returncode == 0, errors
         assert "killed" in said
-    expected = vp.compare(*cohorts, metric="levenshtein", progress=False)
-    for home in homes:
-        result = vp.read_result(home / "result.json")
-        assert result.matrix().tolist() == expected.matrix().tolist()
-        # Every pair once, whatever was killed.
-        assert counted(home) == len(expected)
+    results = [vp.read_result(home / "result.json") for home in homes]
+    # Every pair once, whatever was killed.
+    for home, result in zip(homes, results, strict=True):
+        assert counted(home) == len(result) == len(cohorts[0]) * len(cohorts[1])
+    # One run, with other identities.
+    again = tmp_path / "again"
+    again.mkdir()
+    for result, side in zip(results, session(institutions(again)[0], cohorts, monkeypatch), strict=True):
+        expected = side.result(progress=False)
+        assert without_time(result.info) == without_time(expected.info)
+        assert result.to_polars().equals(expected.to_polars())
+
+
+def test_a_plan_that_is_too_large_for_one_result_needs_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cohorts = [vp.synth_random(count=3, length=5, letters=5, seed=seed) for seed in (1, 2)]
+    homes, _ = institutions(tmp_path)
+    agreed, _ = session(homes, cohorts, monkeypatch, tiles=2)
+    assert vp.dask.MOST_MERGED == 50_000_000
+    monkeypatch.setattr(vp.dask, "MOST_MERGED", 8)
+    monkeypatch.setenv("VEILPATH_HOME", str(homes[0]))
+    with LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster, Client(cluster) as client:
+        monkeypatch.setattr(client, "submit", None)
+        with pytest.raises(vp.PlanError, match=r"9 pairs .* at most 8: pass folder"):
+            vp.dask._private(agreed, "127.0.0.1:1", None, None, {"client": client})
+
+
+def test_errors_that_last_are_raised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    cohorts = [vp.synth_random(count=3, length=5, letters=5, seed=seed) for seed in (1, 2)]
+    started = []
+    for name in ("one", "other"):
+        folder = tmp_path / name
+        folder.mkdir()
+        homes, _ = institutions(folder)
+        agreed, _ = session(homes, cohorts, monkeypatch, tiles=2)
+        gateway = f"127.0.0.1:{free_port()}"
+        monkeypatch.setenv("VEILPATH_HOME", str(homes[0]))
+        kept = _veilpath.coordinate(agreed.agreement, None, "127.0.0.1:0", gateway, 4, 64)
+        started.append((kept, gateway))
+    (kept, gateway), (other, other_gateway) = started
+
+    def work(gateway: str, coordinator: str, seconds: float = 9) -> vp.Result:
+        options = {"wait": 0.5}
+        end = time.time() + seconds
+        return vp.dask._private_tile(kept.plan, kept.order(1, 1.0), 1, gateway, coordinator, options, end)
+
+    try:
+        # The worker of the other side does not come: another tile may have its turn, as long as the keys are valid.
+        with pytest.raises(Reschedule):
+            work(gateway, kept.address)
+        assert "tile 1 will be tried again: the other side did not connect" in caplog.text
+        with pytest.raises(vp.ConnectionError) as ended:
+            work(gateway, kept.address, -1)
+        assert not ended.value.lasting
+        # The gateway and the coordinator of another agreement never help.
+        with pytest.raises(vp.ConnectionError, match="refused this worker key") as refused:
+            work(other_gateway, kept.address)
+        assert refused.value.lasting
+        with pytest.raises(vp.VeilpathError):
+            work(gateway, other.address)
+        deadline = time.time() + 9
+        while not (messages := other.messages()) and time.time() < deadline:
+            time.sleep(0.05)
+        assert any("rejected" in message for message in messages)
+    finally:
+        kept.stop()
+        other.stop()

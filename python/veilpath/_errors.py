@@ -57,7 +57,12 @@ class PeerError(VeilpathError):
 
 
 class ConnectionError(VeilpathError, builtins.ConnectionError):
-    """The network failed. Run both sides again: they continue where they stopped."""
+    """The network failed. Run both sides again: they continue where they stopped.
+
+    ``lasting`` says that this does not help before something is changed, such as an address or a clock.
+    """
+
+    lasting: bool = False
 
     def __str__(self) -> str:
         return str(self.args[0])

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from os import PathLike
-from typing import Literal, Protocol, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypedDict
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 Path: TypeAlias = str | PathLike[str]
 """A file."""
@@ -109,3 +112,13 @@ class SessionArguments(MetricArguments, total=False):
     memory: int
     timeout: float
     wait: float
+
+
+class ClusterArguments(SessionArguments, total=False):
+    """The other arguments of :func:`veilpath.dask.host`, which describes them, and of :func:`veilpath.dask.join`."""
+
+    client: Client | None
+    coordinator: str
+    coordinator_memory: int
+    retries: int
+    hours: float

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable
 from os import PathLike
-from typing import Any, TypeAlias, final
+from typing import Any, Self, TypeAlias, final
 
 __all__ = [
+    "MAX_MERGED_PAIRS",
     "Cohort",
     "Coordination",
     "Result",
     "Session",
+    "WorkPlan",
     "__version__",
     "check_policy",
     "cohort_from_bytes",
@@ -34,6 +36,7 @@ __all__ = [
 ]
 
 __version__: str
+MAX_MERGED_PAIRS: int
 
 _Path: TypeAlias = str | PathLike[str]
 _Progress: TypeAlias = Callable[[int, int], object] | None
@@ -96,11 +99,20 @@ class Session:
     def cancel(self) -> None: ...
 
 @final
+class WorkPlan:
+    def __new__(cls, content: bytes) -> Self: ...
+
+@final
 class Coordination:
     @property
     def address(self) -> str: ...
     @property
     def tiles(self) -> int: ...
+    @property
+    def pairs(self) -> int: ...
+    @property
+    def plan(self) -> WorkPlan: ...
+    def messages(self) -> list[str]: ...
     def order(self, tile: int, hours: float) -> bytes: ...
     def stop(self) -> None: ...
 
@@ -126,8 +138,15 @@ def report(
 def stats(results: list[Result], options: dict[str, Any], progress: _Progress) -> Result: ...
 def host(cohort: Cohort, listen: str, peer: str, options: dict[str, Any]) -> Session: ...
 def join(cohort: Cohort, address: str, peer: str, options: dict[str, Any]) -> Session: ...
-def coordinate(agreement: str, identity: _Path | None, listen: str, gateway: str | None) -> Coordination: ...
-def work(order: bytes, tile: int, gateway: str, coordinator: str, options: dict[str, Any]) -> Result: ...
+def coordinate(
+    agreement: str,
+    identity: _Path | None,
+    listen: str,
+    gateway: str | None,
+    workers: int,
+    memory: int | None,
+) -> Coordination: ...
+def work(plan: WorkPlan, order: bytes, tile: int, gateway: str, coordinator: str, options: dict[str, Any]) -> Result: ...
 def identity(path: _Path | None, create: bool) -> str: ...
 def write_policy_example(path: _Path) -> None: ...
 def check_policy(path: _Path | None, identity: _Path | None, peers: list[str], options: dict[str, Any]) -> str: ...

@@ -15,10 +15,11 @@ Two institutions, each with a cluster of its own, call :func:`host` and :func:`j
 
 from __future__ import annotations
 
+import logging
 import pathlib
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from veilpath import _session, _veilpath
 from veilpath._compare import compare as _compare
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
     from veilpath._cohort import Cohort
-    from veilpath._types import Path, SessionArguments
+    from veilpath._types import ClusterArguments, Path
 
 Part = TypeVar("Part")
 Whole = TypeVar("Whole")
@@ -41,11 +42,20 @@ __all__ = ["compare", "compare_to_files", "host", "join"]
 TILES_PER_THREAD = 4
 """Tiles for each thread of the cluster: few enough that their overhead is small, and enough that no worker waits long."""
 
-MOST_MERGED = 16_777_216
-"""Pairs of one result."""
+MOST_MERGED = _veilpath.MAX_MERGED_PAIRS
+"""Pairs of one result, 50,000,000."""
+
+QUEUED_PER_THREAD = 2
+"""Tiles of a private comparison that are handed to each thread of the cluster at a time: each has a key and scanpaths."""
+
+MOST_WORKERS = 4096
+"""Workers that a coordinator serves."""
 
 MEETING = 60.0
 """Seconds for which a worker waits for the other side's worker before another tile has its turn."""
+
+
+_log = logging.getLogger("veilpath")
 
 
 def compare(
@@ -65,9 +75,7 @@ def compare(
     """
 
     def finish(parts: list[Future[Result]], client: Client) -> Result:
-        pairs = parts[0].result().info["tile"]["pairs"]
-        if pairs > MOST_MERGED:
-            raise PlanError(f"{pairs} pairs are too many for one result: compare_to_files writes a file for each tile")
+        _check_merge(parts[0].result().info["tile"]["pairs"], "compare_to_files writes")
         return merge(client.gather(parts))
 
     return _run(_tile, finish, (first, second), client, tiles, retries, options)
@@ -85,7 +93,7 @@ def compare_to_files(
 ) -> list[pathlib.Path]:
     """The same for plans of any size: every worker writes the results of its tiles to a folder that all of them share.
 
-    Returns the files, in order. :func:`veilpath.merge` puts them together if they have at most 16,777,216 pairs.
+    Returns the files, in order. :func:`veilpath.merge` puts them together if they have at most 50,000,000 pairs.
     """
     where = str(pathlib.Path(folder).absolute())
 
@@ -95,18 +103,21 @@ def compare_to_files(
     return _run(partial(_tile_to_file, where), finish, (first, second), client, tiles, retries, options)
 
 
+@overload
 def host(
-    cohort: Cohort,
-    *,
-    peer: str,
-    listen: str,
-    tiles: int,
-    client: Client | None = None,
-    coordinator: str | None = None,
-    retries: int = 2,
-    hours: float = 24.0,
-    **options: Unpack[SessionArguments],
-) -> Result:
+    cohort: Cohort, *, peer: str, listen: str, tiles: int, folder: None = None, **options: Unpack[ClusterArguments]
+) -> Result: ...
+
+
+@overload
+def host(
+    cohort: Cohort, *, peer: str, listen: str, tiles: int, folder: Path, **options: Unpack[ClusterArguments]
+) -> list[pathlib.Path]: ...
+
+
+def host(
+    cohort: Cohort, *, peer: str, listen: str, tiles: int, folder: Path | None = None, **options: Unpack[ClusterArguments]
+) -> Result | list[pathlib.Path]:
     """Compares with another institution as :func:`veilpath.host` does, on the workers of this institution's cluster.
 
     The other side calls :func:`join`, with its own cluster, the same plan and the same number of ``tiles``. First this
@@ -114,96 +125,177 @@ def host(
     meet. This process keeps the identity, counts every pair, and stores what workers compute: a tile whose worker dies
     continues on another one. Calling both functions again continues after any interruption.
 
-    ``coordinator`` is the address on which this process listens for its own workers, by default one that they can reach
-    with a free port. Each tile has a key that is valid for ``hours``, within which all of them must be computed. A tile that
-    fails is tried ``retries`` times more; lost workers and connections do not count. ``engine`` is garbled by default.
+    With a ``folder`` that all workers share, each tile becomes a file there, and the files are returned, in order. A plan
+    of more than 50,000,000 pairs needs one, because it has no single result.
+
+    ``client`` is the cluster's, by default the current one. ``coordinator`` is the address on which this process listens
+    for its own workers, by default one that they can reach with a free port; it uses at most ``coordinator_memory`` MB
+    (1024) for tiles that are computed at a time. Keys of tiles are valid for ``hours`` (24), within which all tiles must
+    be computed. A tile that fails is tried ``retries`` times more (2). Lost connections do not count, and are logged by
+    the logger ``veilpath``. Lost workers do not count either, but Dask gives a tile up that was on more lost workers than
+    its setting ``distributed.scheduler.allowed-failures`` says (3). ``engine`` is garbled by default.
     """
     session = _session.host(cohort, peer=peer, listen=listen, **_agreement_arguments(options, tiles))
     # The system may have chosen the port.
     address = session.address
-    return _compare_privately(session, address, address, client, coordinator, retries, hours, options)
+    return _compare_privately(session, address, address, folder, options)
+
+
+@overload
+def join(
+    cohort: Cohort, address: str, *, peer: str, tiles: int, folder: None = None, **options: Unpack[ClusterArguments]
+) -> Result: ...
+
+
+@overload
+def join(
+    cohort: Cohort, address: str, *, peer: str, tiles: int, folder: Path, **options: Unpack[ClusterArguments]
+) -> list[pathlib.Path]: ...
 
 
 def join(
-    cohort: Cohort,
-    address: str,
-    *,
-    peer: str,
-    tiles: int,
-    client: Client | None = None,
-    coordinator: str | None = None,
-    retries: int = 2,
-    hours: float = 24.0,
-    **options: Unpack[SessionArguments],
-) -> Result:
+    cohort: Cohort, address: str, *, peer: str, tiles: int, folder: Path | None = None, **options: Unpack[ClusterArguments]
+) -> Result | list[pathlib.Path]:
     """Compares with the institution that calls :func:`host`, on the workers of this institution's cluster.
 
     ``address`` is what the other side listens on, which the workers must reach, too. The other arguments are those of
     :func:`host`.
     """
     session = _session.join(cohort, address, peer=peer, **_agreement_arguments(options, tiles))
-    return _compare_privately(session, address, None, client, coordinator, retries, hours, options)
+    return _compare_privately(session, address, None, folder, options)
 
 
-def _agreement_arguments(options: SessionArguments, tiles: int) -> Any:
+def _agreement_arguments(options: ClusterArguments, tiles: int) -> Any:
     """The arguments of the session that agrees on the plan."""
     if "tile" in options:
         raise PlanError("tile is for one call of veilpath.host or veilpath.join, and not for all tiles of a cluster")
-    return {"engine": "garbled", **options, "tiles": tiles}
+    of_cluster = ("client", "coordinator", "coordinator_memory", "retries", "hours")
+    plan = {name: value for name, value in options.items() if name not in of_cluster}
+    return {"engine": "garbled", **plan, "tiles": tiles}
 
 
 def _compare_privately(
     session: _session.Session,
     meeting: str,
     gateway: str | None,
-    client: Client | None,
-    coordinator: str | None,
-    retries: int,
-    hours: float,
-    options: SessionArguments,
-) -> Result:
+    folder: Path | None,
+    options: ClusterArguments,
+) -> Result | list[pathlib.Path]:
     """Agrees with the other side, and runs a task for every tile."""
     with session:
-        client = _client(client)
+        client = _client(options.get("client"))
         session.result(progress=False)
-    own = {name: value for name, value in options.items() if name in ("memory", "names", "timeout")}
-    own["wait"] = min(MEETING, options.get("wait", MEETING))
-    kept = _veilpath.coordinate(session.agreement, options.get("identity"), coordinator or _reachable(client), gateway)
-    end = time.time() + hours * 3600
-    parts: list[Future[Result]] = []
+    kept = _veilpath.coordinate(
+        session.agreement,
+        options.get("identity"),
+        options.get("coordinator") or _reachable(client),
+        gateway,
+        min(_threads(client), MOST_WORKERS),
+        options.get("coordinator_memory"),
+    )
     try:
-        # In the same order on both sides, so that workers of both have the same tiles.
-        parts = [
-            client.submit(
-                _private_tile,
-                kept.order(tile, hours),
-                tile,
-                meeting,
-                kept.address,
-                own,
-                end,
-                pure=False,
-                retries=retries,
-                priority=-tile,
-            )
-            for tile in range(1, kept.tiles + 1)
-        ]
-        return merge(client.gather(parts))
+        if folder is None:
+            _check_merge(kept.pairs, "pass folder to write")
+            return merge(_tiles(client, kept, meeting, _private_tile, options))
+        task = partial(_private_tile_to_file, str(pathlib.Path(folder).absolute()), kept.tiles)
+        return [pathlib.Path(name) for name in _tiles(client, kept, meeting, task, options)]
     finally:
-        client.cancel(parts)
+        _report(kept)
         kept.stop()
 
 
-def _private_tile(order: bytes, tile: int, gateway: str, coordinator: str, options: dict[str, Any], end: float) -> Result:
+def _check_merge(pairs: int, advice: str) -> None:
+    if pairs > MOST_MERGED:
+        most = f"{pairs} pairs are too many for one result, which has at most {MOST_MERGED}"
+        raise PlanError(f"{most}: {advice} a file for each tile")
+
+
+def _tiles(
+    client: Client,
+    kept: _veilpath.Coordination,
+    meeting: str,
+    task: Callable[..., Part],
+    options: ClusterArguments,
+) -> list[Part]:
+    """Runs a task for every tile, of which the cluster has only a few at a time."""
+    own = {name: value for name, value in options.items() if name in ("memory", "names", "timeout")}
+    own["wait"] = min(MEETING, options.get("wait", MEETING))
+    end = time.time() + options.get("hours", 24.0) * 3600
+    # Once for each worker, and not in every order. As a task: Dask makes it again where its worker is lost.
+    plan = client.submit(_plan, kept.plan, pure=False)
+    parts: list[Future[Part]] = []
+    running: set[Future[Part]] = set()
+    try:
+        # In the same order on both sides, so that workers of both have the same tiles.
+        for tile in range(1, kept.tiles + 1):
+            while len(running) >= QUEUED_PER_THREAD * max(_threads(client), 4):
+                running = _still_running(client, running, kept)
+            order = kept.order(tile, (end - time.time()) / 3600)
+            where = (tile, meeting, kept.address, own, end)
+            retries = options.get("retries", 2)
+            part = client.submit(task, plan, order, *where, pure=False, retries=retries, priority=-tile)
+            parts.append(part)
+            running.add(part)
+        while running:
+            running = _still_running(client, running, kept)
+        results: list[Part] = client.gather(parts)
+        return results
+    finally:
+        client.cancel(parts)
+
+
+def _still_running(client: Client, parts: set[Future[Part]], kept: _veilpath.Coordination) -> set[Future[Part]]:
+    """Waits a moment for one of the tasks, and raises the error of one that has failed."""
+    from distributed import wait
+
+    try:
+        with client.as_current():
+            done, running = wait(parts, timeout=1, return_when="FIRST_COMPLETED")
+    except TimeoutError:
+        done, running = set(), parts
+    _report(kept)
+    for part in done:
+        if part.status == "error":
+            part.result()
+    return set(running)
+
+
+def _report(kept: _veilpath.Coordination) -> None:
+    for message in kept.messages():
+        _log.warning("%s", message)
+
+
+def _threads(client: Client) -> int:
+    return sum(client.nthreads().values())
+
+
+def _plan(plan: _veilpath.WorkPlan) -> _veilpath.WorkPlan:
+    return plan
+
+
+def _private_tile(
+    plan: _veilpath.WorkPlan,
+    order: bytes,
+    tile: int,
+    gateway: str,
+    coordinator: str,
+    options: dict[str, Any],
+    end: float,
+) -> Result:
     from distributed import Reschedule
 
     try:
-        return Result(_veilpath.work(order, tile, gateway, coordinator, options))
-    except ConnectionError:
+        return Result(_veilpath.work(plan, order, tile, gateway, coordinator, options))
+    except ConnectionError as error:
         # The other side's worker has another tile, or has died. Tiles with lower numbers come first on both sides.
-        if time.time() < end:
-            raise Reschedule from None
-        raise
+        if error.lasting or time.time() >= end:
+            raise
+        _log.warning("tile %d will be tried again: %s", tile, error)
+        raise Reschedule from None
+
+
+def _private_tile_to_file(folder: str, count: int, plan: _veilpath.WorkPlan, order: bytes, tile: int, *where: Any) -> str:
+    return _save(_private_tile(plan, order, tile, *where), folder, tile, count)
 
 
 def _reachable(client: Client) -> str:
@@ -232,7 +324,7 @@ def _run(
     if "tile" in options or "coins" in options:
         raise PlanError("tile and coins are for one call of veilpath.compare, and not for all tiles of a cluster")
     client = _client(client)
-    count = tiles if tiles is not None else max(1, TILES_PER_THREAD * sum(client.nthreads().values()))
+    count = tiles if tiles is not None else max(1, TILES_PER_THREAD * _threads(client))
     if count < 1:
         raise PlanError(f"tiles: expected a number from 1, not {count}")
     # As a task, and not scattered: Dask makes it again where its worker is lost.
@@ -265,7 +357,11 @@ def _tile(cohorts: tuple[Cohort, Cohort], tile: str, options: dict[str, Any]) ->
 
 
 def _tile_to_file(folder: str, cohorts: tuple[Cohort, Cohort], tile: str, options: dict[str, Any]) -> str:
-    index, count = tile.split("/")
-    path = pathlib.Path(folder) / f"tile-{int(index):05}-of-{count}.json"
-    _tile(cohorts, tile, options).save(path)
+    index, count = map(int, tile.split("/"))
+    return _save(_tile(cohorts, tile, options), folder, index, count)
+
+
+def _save(result: Result, folder: str, tile: int, count: int) -> str:
+    path = pathlib.Path(folder) / f"tile-{tile:05}-of-{count}.json"
+    result.save(path)
     return str(path)

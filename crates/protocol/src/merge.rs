@@ -4,7 +4,7 @@
 //! tiles. Files come from many machines, so every way in which they can fail to be the tiles of one plan has its own
 //! error.
 
-use crate::{Cost, MAX_PAIRS, Outcome, PairResult, PlanTile, Results};
+use crate::{Cost, Label, MAX_PAIRS, Outcome, PairResult, PairRule, PlanTile, Results, RevealTo};
 use std::collections::BTreeMap;
 
 /// Why tiles cannot be put together. Outcomes are numbered from 0, in the order in which they are given.
@@ -47,6 +47,12 @@ pub enum MergeError {
         results: u64,
         /// Its pairs.
         pairs: u64,
+    },
+    /// A tile with a pair that its plan does not have.
+    #[error("this tile has a pair that its plan does not have: the stimuli differ")]
+    OtherPair {
+        /// Which outcome.
+        outcome: usize,
     },
     /// Two different results of the same tile.
     #[error("this file and another one have different results of tile {tile}")]
@@ -96,10 +102,12 @@ pub fn merge(outcomes: Vec<Outcome>) -> Result<Outcome, MergeError> {
             most: MAX_PAIRS,
         });
     }
+    let withheld = is_withheld(&outcomes);
     let mut tiles: BTreeMap<u32, usize> = BTreeMap::new();
     for (at, outcome) in outcomes.iter().enumerate() {
         let found = tile_of(outcome, at)?;
         check(first, &plan, outcome, found, at)?;
+        check_pairs(outcome, withheld, at)?;
         let tile = found.tile.index();
         if let Some(other) = tiles.insert(tile, at)
             && outcomes[other].results != outcome.results
@@ -189,15 +197,35 @@ fn check(
     if let Some((field, _)) = same.into_iter().find(|(_, same)| !same) {
         return Err(MergeError::PlanMismatch { outcome: at, field });
     }
-    let withheld = first.is_withheld() || first.pairs == 0;
+    Ok(())
+}
+
+/// Whether the results are for the other side only.
+fn is_withheld(outcomes: &[Outcome]) -> bool {
+    let compared = outcomes.iter().find(|outcome| outcome.pairs > 0);
+    compared.is_none_or(|it| it.is_withheld() && it.spec.reveal_to != RevealTo::Both)
+}
+
+/// Whether a tile has a result for each of its pairs, and only pairs of its plan.
+fn check_pairs(outcome: &Outcome, withheld: bool, at: usize) -> Result<(), MergeError> {
     let (results, pairs) = (outcome.results.len() as u64, outcome.pairs);
-    match results == pairs || withheld && results == 0 {
-        true => Ok(()),
-        false => Err(MergeError::Incomplete {
+    if results != pairs && !(withheld && results == 0) {
+        return Err(MergeError::Incomplete {
             outcome: at,
             results,
             pairs,
-        }),
+        });
+    }
+    let Outcome { a, b, spec, .. } = outcome;
+    let has_stimuli = |labels: &[Label]| labels.iter().any(|label| label.stimulus.is_some());
+    let by_stimulus = spec.pairs == PairRule::SameStimulus && has_stimuli(a) && has_stimuli(b);
+    let differs = |pair: PairResult<'_>| match (a.get(pair.a), b.get(pair.b)) {
+        (Some(one), Some(other)) => by_stimulus && one.stimulus != other.stimulus,
+        _ => true,
+    };
+    match outcome.results.iter().any(differs) {
+        true => Err(MergeError::OtherPair { outcome: at }),
+        false => Ok(()),
     }
 }
 

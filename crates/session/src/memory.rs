@@ -9,6 +9,7 @@
 //! | a pair: its entry in the journal, its places in lists, its answer | 384 |
 //! | a number of a pair's result | 32 |
 //! | the engine | [`Spec::memory`] |
+//! | a scanpath of this side, in a tile at the coordinator: its name, limits and counts | 1024 |
 //!
 //! The numbers are generous; tests of the command compare them with what a host really uses. A plan that needs more than this
 //! side's user allows is declined: twice, because rosters are exchanged before the pairs are known.
@@ -21,8 +22,9 @@ const PROGRAM_BYTES: u64 = 40 << 20;
 const BYTES_PER_SCANPATH: u64 = 768;
 const BYTES_PER_ID_BYTE: u64 = 6;
 const BYTES_PER_LETTER: u64 = 8;
-pub(crate) const BYTES_PER_PAIR: u64 = 384;
+const BYTES_PER_PAIR: u64 = 384;
 const BYTES_PER_NUMBER: u64 = 32;
+const BYTES_PER_COUNTED_SCANPATH: u64 = 1024;
 
 /// The memory of one of several sessions that a process runs at a time.
 pub fn memory_per_session(memory: u64, sessions: usize) -> u64 {
@@ -51,6 +53,12 @@ pub(crate) fn whole_plan(spec: &Spec, role: Role, rosters: u64, size: &JobSize) 
         .saturating_add(spec.memory(role, size))
 }
 
+/// The memory that a coordinator needs for a tile with this many pairs, of a plan with this many scanpaths of this side.
+pub(crate) fn lease(pairs: u64, scanpaths: usize) -> u64 {
+    let counted = BYTES_PER_COUNTED_SCANPATH.saturating_mul(scanpaths as u64);
+    pairs.saturating_mul(BYTES_PER_PAIR).saturating_add(counted)
+}
+
 /// Whether this side's user allows this much memory.
 pub(crate) fn check(needed: u64, allowed: Option<u64>) -> Result<(), Limit> {
     match allowed {
@@ -69,6 +77,14 @@ mod tests {
         assert_eq!(memory_per_session(most, 1), most);
         assert_eq!(memory_per_session(most, 4), (40 << 20) + (216 << 20) / 4);
         assert_eq!(memory_per_session(1000, 4), 1000);
+    }
+
+    /// A tile of a plan with a million scanpaths needs memory also if it has no pairs.
+    #[test]
+    fn a_lease_counts_pairs_and_scanpaths() {
+        assert_eq!(lease(0, 1_000_000), 1_024_000_000);
+        assert_eq!(lease(1000, 0), 384_000);
+        assert_eq!(lease(u64::MAX, 1), u64::MAX);
     }
 
     #[test]

@@ -210,6 +210,10 @@ impl AgreedSession {
         agreement.journal.describe(|id| {
             let (peer, role) = (session.peer, session.role);
             let outcome = agreement.without_results(role);
+            if !agreement.signs {
+                // A worker's: the plan is in the same state directory.
+                return Description::of_tile(id, peer, role, outcome).to_bytes();
+            }
             let schema = agreement.group.as_ref().map(|group| group.schema.clone());
             Description::new(id, peer, role, &agreement.pairs, outcome, schema).to_bytes()
         })

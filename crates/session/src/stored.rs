@@ -62,6 +62,10 @@ pub(crate) struct Description {
     outcome: Outcome,
     /// What the numbers after the pairs mean, for an answer about groups.
     schema: Option<AnswerSchema>,
+    /// Whether pairs and ids are left out, because the plan of the agreement, in the same state directory, has them: all tiles of a
+    /// plan have the same ids.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    in_plan: bool,
 }
 
 impl Description {
@@ -88,6 +92,41 @@ impl Description {
             pairs: runs.filter_map(run).collect(),
             outcome,
             schema,
+            in_plan: false,
+        }
+    }
+
+    /// Of a tile whose plan is in the state directory.
+    pub(crate) fn of_tile(
+        journal: &[u8; 32],
+        peer: Fingerprint,
+        role: Role,
+        outcome: Outcome,
+    ) -> Self {
+        let outcome = Outcome {
+            a: Vec::new(),
+            b: Vec::new(),
+            ..outcome
+        };
+        Self {
+            in_plan: true,
+            ..Self::new(journal, peer, role, &[], outcome, None)
+        }
+    }
+
+    /// With pairs and ids, from the plan if they are there.
+    fn completed(self, state_dir: &StateDir) -> Result<Self, SessionError> {
+        let Some(tile) = self.outcome.tile.as_ref().filter(|_| self.in_plan) else {
+            return Ok(self);
+        };
+        let (pairs, outcome) = state_dir.stored_tile(&tile.plan, tile.tile)?;
+        if outcome.pairs != self.outcome.pairs {
+            return Err(state_dir.not_found(FileProblem::CorruptedComparison));
+        }
+        let (peer, id) = (self.peer(), unhex(&self.journal));
+        match (peer, id) {
+            (Some(peer), Some(id)) => Ok(Self::new(&id, peer, self.role(), &pairs, outcome, None)),
+            _ => Err(state_dir.not_found(FileProblem::CorruptedComparison)),
         }
     }
 
@@ -109,7 +148,14 @@ impl Description {
         let fitting = description.version == VERSION
             && description.pairs.iter().all(fits)
             && *pairs <= MAX_PAIRS
-            && counts.sum::<u64>() == *pairs
+            && match description.in_plan {
+                true => {
+                    description.pairs.is_empty()
+                        && description.outcome.tile.is_some()
+                        && description.schema.is_none()
+                }
+                false => counts.sum::<u64>() == *pairs,
+            }
             && description.outcome.results.is_empty()
             && description.outcome.answers.is_empty()
             && description.schema.is_some()
@@ -205,7 +251,7 @@ impl StateDir {
         if description.answered(&journal) == 0 {
             return Err(SessionError::file(path, FileProblem::NoResults));
         }
-        Ok(description.with_answers(&journal))
+        Ok(description.completed(self)?.with_answers(&journal))
     }
 
     fn descriptions(&self) -> Result<Vec<PathBuf>, SessionError> {

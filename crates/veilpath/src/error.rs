@@ -411,6 +411,12 @@ impl Error {
         self.session().is_some_and(SessionError::is_ban)
     }
 
+    /// Whether the network failed in a way that lasts: trying again without changing anything cannot help.
+    pub fn is_lasting(&self) -> bool {
+        let error = self.session();
+        error.is_some_and(|it| matches!(it, SessionError::Network(it) if it.is_lasting()))
+    }
+
     /// Whether another attempt of the peer cannot succeed, because of a ban or a problem with this side's own files.
     pub(crate) fn is_final(&self) -> bool {
         self.fault() == Fault::Input || self.session().is_some_and(SessionError::is_final)

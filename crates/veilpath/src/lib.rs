@@ -159,10 +159,11 @@ pub use veilpath_metrics::{
 pub use veilpath_paillier::{Error as PaillierError, KeySize};
 pub use veilpath_protocol::{
     CancelToken, Capability, Engine, EngineChoice, Estimate, FixationRounding, GroupQuestion,
-    JobError, Link, MAX_PADDING, MAX_TEXT_BYTES, MAX_TILES, MergeError, Outcome, PaillierOptions,
-    PairRule, PairRuleError, PlanTile, ProtocolError, ProvenEstimates, QuestionError,
-    ResultFormatError, Reveal, RevealError, RevealTo, Revealed, RiskySetting, Role, Spec,
-    SpecError, Tile, TileError, TreeLevels, UnknownRiskySetting, Unsupported, merge,
+    JobError, Link, MAX_PADDING, MAX_PAIRS as MAX_MERGED_PAIRS, MAX_TEXT_BYTES, MAX_TILES,
+    MergeError, Outcome, PaillierOptions, PairRule, PairRuleError, PlanTile, ProtocolError,
+    ProvenEstimates, QuestionError, ResultFormatError, Reveal, RevealError, RevealTo, Revealed,
+    RiskySetting, Role, Spec, SpecError, Tile, TileError, TreeLevels, UnknownRiskySetting,
+    Unsupported, merge,
 };
 pub use veilpath_report::document::Document;
 pub use veilpath_report::{plan::in_words as plan_in_words, table, units};

@@ -43,6 +43,7 @@ fn failed_outcome(error: &MergeError) -> Option<usize> {
         | MergeError::TileCountMismatch { outcome, .. }
         | MergeError::PlanMismatch { outcome, .. }
         | MergeError::Incomplete { outcome, .. }
+        | MergeError::OtherPair { outcome }
         | MergeError::Conflict { outcome, .. } => Some(outcome),
         _ => None,
     }

@@ -59,10 +59,7 @@ pub(crate) fn run(args: &CoordinatorArgs) -> Result<(), Failure> {
         workers,
         memory: args.memory << 20,
     };
-    let meetings = RelayOptions {
-        connections: workers,
-        ..RelayOptions::default()
-    };
+    let meetings = RelayOptions::for_workers(workers);
     // A signal ends the process; one of the two that fails ends the other.
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {

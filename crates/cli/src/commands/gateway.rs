@@ -45,10 +45,10 @@ pub(crate) struct GatewayArgs {
 /// Serves until it is stopped.
 pub(crate) fn run(args: &GatewayArgs) -> Result<(), Failure> {
     let plan = veilpath::state_dir(args.identity.as_deref())?.agreed_plan(&args.agreement)?;
+    let sessions = usize::try_from(args.sessions).unwrap_or(usize::MAX);
     let options = RelayOptions {
-        connections: usize::try_from(args.sessions).unwrap_or(usize::MAX),
         idle: Duration::from_secs(args.timeout),
-        ..RelayOptions::default()
+        ..RelayOptions::for_workers(sessions)
     };
     // A signal ends the process.
     let never = AtomicBool::new(false);

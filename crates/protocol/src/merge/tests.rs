@@ -147,6 +147,39 @@ fn incomplete_tiles_and_tiles_of_another_plan_are_refused() {
         matches!(twice, MergeError::PairCount { pairs: 10, .. }),
         "{twice}"
     );
+    // A pair of other stimuli in place of a right one.
+    let foreign = refused(&|tiles| {
+        let one = tiles[1].results.pair(0);
+        let (a, b, values) = (one.a, one.b, one.values.to_vec());
+        let results = &mut tiles[1].results;
+        results.retain(|pair| (pair.a, pair.b) != (a, b));
+        results.push(a + 1, b, &values);
+    });
+    assert_eq!(foreign, MergeError::OtherPair { outcome: 1 });
+}
+
+/// An empty tile says nothing about the others.
+#[test]
+fn tiles_without_results_are_incomplete_also_after_an_empty_one() {
+    let mut tiles = all(3);
+    tiles.iter_mut().for_each(|tile| tile.results.clear());
+    tiles[0].pairs = 0;
+    let error = merge(tiles).unwrap_err();
+    assert!(
+        matches!(error, MergeError::Incomplete { outcome: 1, .. }),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_plan_that_is_too_large_for_one_result_is_not_merged() {
+    let mut tiles = all(2);
+    for tile in &mut tiles {
+        tile.tile.as_mut().unwrap().pairs = MAX_PAIRS + 1;
+    }
+    let error = merge(tiles).unwrap_err();
+    let (pairs, most) = (50_000_001, 50_000_000);
+    assert_eq!(error, MergeError::TooManyPairs { pairs, most });
 }
 
 /// The other side's results: no tile has any.
@@ -154,6 +187,12 @@ fn incomplete_tiles_and_tiles_of_another_plan_are_refused() {
 fn tiles_without_results_merge_to_a_plan_without_results() {
     let mut tiles = all(3);
     tiles.iter_mut().for_each(|tile| tile.results.clear());
+    // Where both sides learn the results, they are missing.
+    let error = merge(tiles.clone()).unwrap_err();
+    assert!(matches!(error, MergeError::Incomplete { .. }), "{error}");
+    for tile in &mut tiles {
+        tile.spec.reveal_to = RevealTo::Join;
+    }
     let merged = merge(tiles).unwrap();
     assert!(merged.is_withheld() && merged.pairs == 10 && merged.tile.is_none());
 }

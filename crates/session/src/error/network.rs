@@ -106,6 +106,23 @@ pub enum NetworkError {
     Loopback(Box<dyn std::error::Error + Send + Sync>),
 }
 
+impl NetworkError {
+    /// Whether trying again, without changing anything, cannot help.
+    pub fn is_lasting(&self) -> bool {
+        match self {
+            NetworkError::UnknownName { .. } => true,
+            NetworkError::Relay { problem, .. } | NetworkError::Gateway { problem, .. } => {
+                problem.is_lasting()
+            }
+            NetworkError::Coordinator(problem) => matches!(
+                problem,
+                CoordinatorProblem::Storage | CoordinatorProblem::Protocol
+            ),
+            _ => false,
+        }
+    }
+}
+
 /// Why a relay could not be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -131,6 +148,14 @@ pub enum RelayProblem {
 }
 
 impl RelayProblem {
+    /// Whether trying again cannot help.
+    pub(crate) fn is_lasting(self) -> bool {
+        matches!(
+            self,
+            RelayProblem::Refused | RelayProblem::OtherVersion | RelayProblem::NotARelay
+        )
+    }
+
     /// The message for a gateway, which requires worker keys.
     fn at_gateway(self) -> &'static str {
         match self {

@@ -71,6 +71,7 @@ pub fn relay(mut bytes: &[u8]) -> usize {
                     }
                 }
                 Action::Close(id) => assert!(closed.insert(id), "closed once"),
+                Action::End(host) => connected.retain(|&it| it != host),
                 Action::Connect { host, join } => {
                     for id in [host, join] {
                         assert!(closed.insert(id), "connected once");

@@ -177,10 +177,7 @@ fn is_permanent(error: &SessionError) -> bool {
         SessionError::Usage(_) => true,
         SessionError::Network(
             NetworkError::Relay { problem, .. } | NetworkError::Gateway { problem, .. },
-        ) => matches!(
-            problem,
-            RelayProblem::Refused | RelayProblem::OtherVersion | RelayProblem::NotARelay
-        ),
+        ) => problem.is_lasting(),
         _ => false,
     }
 }

@@ -14,7 +14,7 @@
 //! encrypts the keys of both sides.
 //!
 //! Everything is bounded ([`RelayOptions`], `rendezvous.rs`): connections that have not sent their greeting, those that wait,
-//! those that are connected, and how long each may last.
+//! those that are connected (`connected.rs`), and how long each may last.
 //!
 //! # Bytes
 //! A side sends 41 bytes: `VPRELAY`, the version 1, its role (0 host, 1 join), and a token of 32 bytes, the SHA-256 hash of
@@ -23,6 +23,7 @@
 //! ping or a refusal. After start everything goes to and comes from the other side. A side that sends anything else before start is disconnected.
 
 mod client;
+mod connected;
 mod copy;
 mod rendezvous;
 mod server;

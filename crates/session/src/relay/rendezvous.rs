@@ -8,10 +8,10 @@
 //!
 //! One client too many evicts the oldest one in its state of the address that has the most. Clients with the same token are
 //! connected in the order in which they came, but first those of addresses that have the fewest of them: a client that
-//! waits many times with a copied token cannot keep the two sides apart. A connection may last long, so where anybody may
-//! meet, one address takes part in at most half of them. Where greetings prove who sends them, the same holds for a sender,
-//! which has a limited number of places, and waits once with each token.
+//! waits many times with a copied token cannot keep the two sides apart. `connected.rs` shares the connections. Where
+//! greetings prove who sends them, a sender has a limited number of places, and waits once with each token.
 
+use super::connected::{Connected, Party, Room};
 use super::{BadGreeting, Greeting, GreetingFormat, PONG, Reply, Sender, Token};
 use crate::throttle::Origin;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -58,6 +58,8 @@ pub(crate) enum Action {
         /// The client that joins.
         join: u64,
     },
+    /// End the connection with this client as host: others need the room.
+    End(u64),
 }
 
 #[derive(Debug)]
@@ -82,13 +84,6 @@ struct WaitingClient {
     partner: Option<u64>,
 }
 
-/// One of two clients that are connected.
-#[derive(Clone, Copy, Debug)]
-struct Party {
-    from: Origin,
-    sender: Option<Sender>,
-}
-
 /// All clients that are not connected yet.
 #[derive(Debug)]
 pub(crate) struct Rendezvous {
@@ -96,8 +91,7 @@ pub(crate) struct Rendezvous {
     format: Box<dyn GreetingFormat>,
     clients: BTreeMap<u64, Client>,
     next_id: u64,
-    /// The clients that are connected, by the number of the one that hosts.
-    connected: BTreeMap<u64, [Party; 2]>,
+    connected: Connected,
     actions: Vec<Action>,
 }
 
@@ -111,11 +105,11 @@ impl Rendezvous {
     /// A rendezvous for clients with greetings in this format.
     pub(crate) fn with_format(limits: RendezvousLimits, format: Box<dyn GreetingFormat>) -> Self {
         Self {
+            connected: Connected::new(limits.connections, format.authenticates()),
             limits,
             format,
             clients: BTreeMap::new(),
             next_id: 0,
-            connected: BTreeMap::new(),
             actions: Vec::new(),
         }
     }
@@ -167,7 +161,7 @@ impl Rendezvous {
 
     /// Handles the end of the connected pair with this host.
     pub(crate) fn pair_closed(&mut self, host: u64) {
-        self.connected.remove(&host);
+        self.connected.remove(host);
     }
 
     /// Handles timeouts and pings.
@@ -291,7 +285,15 @@ impl Rendezvous {
             return;
         };
         let is_host = self.waiting(id).map(|it| it.greeting.role) == Some(Role::Host);
-        let full = self.is_full([one, other]);
+        let full = match self.connected.room_for([one, other]) {
+            Room::Free => false,
+            Room::After(host) => {
+                self.connected.remove(host);
+                self.actions.push(Action::End(host));
+                false
+            }
+            Room::None => true,
+        };
         for client in both {
             self.clients.remove(&client);
             let reply = if full { Reply::Full } else { Reply::Start };
@@ -320,27 +322,6 @@ impl Rendezvous {
                 sender: waiting.greeting.sender,
             }),
         }
-    }
-
-    /// Whether these two clients cannot be connected now.
-    fn is_full(&self, parties: [Party; 2]) -> bool {
-        let all = self.limits.connections;
-        let is_open = self.limits.allowed.is_none() && !self.format.authenticates();
-        let most = if is_open { all.div_ceil(2) } else { all };
-        let taken = |is_same: &dyn Fn(&Party) -> bool| {
-            let both = self.connected.values();
-            both.filter(|both| both.iter().any(is_same)).count()
-        };
-        let has_all = |party: &Party| {
-            let of_address = taken(&|other| other.from == party.from);
-            let of_sender = party.sender.is_some_and(|sender| {
-                let key = Some(sender.key);
-                let taken = taken(&|other| other.sender.map(|it| it.key) == key);
-                taken >= sender.share(all)
-            });
-            of_address >= most || of_sender
-        };
-        self.connected.len() >= all || parties.iter().any(has_all)
     }
 
     /// Pings a client, unless a ping is pending.
@@ -426,13 +407,6 @@ impl Rendezvous {
             let (id, _) = present.remove(index);
             self.close(id, waiting.then_some(Reply::Full), now);
         }
-    }
-}
-
-impl Sender {
-    /// Its share of all places, so that a stolen key does not keep all others out.
-    fn share(self, all: usize) -> usize {
-        self.places.min(all.div_ceil(2)).max(1)
     }
 }
 

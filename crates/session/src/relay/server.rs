@@ -41,8 +41,7 @@ pub struct RelayOptions {
     pub idle: Duration,
     /// How long a connection may last.
     pub total: Duration,
-    /// The institutions that are served: any two of them may meet. Without a list, everybody is, and one address takes part in at most
-    /// half of the connections.
+    /// The institutions that are served: any two of them may meet. Without a list, everybody is.
     pub allowed: Option<Vec<Fingerprint>>,
 }
 
@@ -60,6 +59,16 @@ impl Default for RelayOptions {
 }
 
 impl RelayOptions {
+    /// For a gateway with so many workers of each institution at a time.
+    pub fn for_workers(workers: usize) -> Self {
+        let options = Self::default();
+        Self {
+            connections: workers,
+            waiting: options.waiting.max(workers.saturating_mul(2)),
+            ..options
+        }
+    }
+
     /// Files that it may have open at a time.
     fn files(&self) -> usize {
         let connected = self.connections.saturating_mul(2);
@@ -124,6 +133,17 @@ struct Connection {
     /// The client that hosts.
     host: u64,
     copying: ClientPair,
+}
+
+impl Connection {
+    fn ended(&self) -> RelayEvent {
+        let (bytes, time) = self.copying.totals();
+        RelayEvent::Ended {
+            number: self.number,
+            bytes,
+            time,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -262,6 +282,12 @@ impl Relay {
                     self.clients.remove(&id);
                 }
                 Action::Connect { host, join } => self.connect(host, join, on_event),
+                Action::End(host) => {
+                    let of_host = |it: &Connection| it.host == host;
+                    if let Some(index) = self.connections.iter().position(of_host) {
+                        on_event(self.connections.swap_remove(index).ended());
+                    }
+                }
             }
         }
         busy
@@ -279,6 +305,12 @@ impl Relay {
         let (Some(first), Some(second)) = sockets else {
             return self.rendezvous.pair_closed(host);
         };
+        // A flood must not keep out clients that reconnect.
+        let addresses = [&first, &second].map(|client| client.socket.peer_addr());
+        for address in addresses.into_iter().flatten() {
+            let from = Origin::of(address.ip());
+            self.throttle.remember(from, Instant::now());
+        }
         // If no thread can be started, both connections close and both sides reconnect.
         match ClientPair::start([first.socket, second.socket], self.limits) {
             Ok(copying) => {
@@ -302,13 +334,7 @@ impl Relay {
                 return true;
             }
             rendezvous.pair_closed(connection.host);
-            let (bytes, time) = connection.copying.totals();
-            let number = connection.number;
-            on_event(RelayEvent::Ended {
-                number,
-                bytes,
-                time,
-            });
+            on_event(connection.ended());
             false
         });
     }

@@ -244,35 +244,54 @@ fn one_address_cannot_keep_two_sides_apart() {
     }
 }
 
-/// A connection may last for a week, with a byte now and then.
+/// Two clients of these addresses greet and answer. Whether they are connected, and whose connection is ended for them.
+fn connects(rendezvous: &mut Rendezvous, [host, join]: [u8; 2]) -> (bool, Vec<u64>) {
+    let now = Instant::now();
+    for (role, address) in [(Role::Host, host), (Role::Join, join)] {
+        let id = connect_client_from(rendezvous, role, 1, from(address), now);
+        rendezvous.receive(id, &[PONG], now);
+    }
+    let actions = rendezvous.actions();
+    let is_connected = matches!(actions.last(), Some(Action::Connect { .. }));
+    let ended = actions.iter().filter_map(|action| match action {
+        Action::End(host) => Some(*host),
+        _ => None,
+    });
+    (is_connected, ended.collect())
+}
+
+/// A connection may last for a week, with a byte now and then. Who knows two allowed fingerprints can make one, too.
 #[test]
 fn one_address_cannot_take_all_connections() {
-    let now = Instant::now();
-    let connects = |rendezvous: &mut Rendezvous, addresses: [u8; 2]| {
-        for (role, address) in [Role::Host, Role::Join].into_iter().zip(addresses) {
-            let id = connect_client_from(rendezvous, role, addresses[0], from(address), now);
-            rendezvous.receive(id, &[PONG], now);
+    for allowed in [None, Some([token(1)].into())] {
+        let mut rendezvous = Rendezvous::new(RendezvousLimits {
+            allowed,
+            ..limits(8, 4)
+        });
+        let taken = (0..10).filter(|_| connects(&mut rendezvous, [9, 9]).0);
+        assert_eq!(taken.count(), 2);
+        assert!(!connects(&mut rendezvous, [1, 9]).0);
+        for addresses in [[1, 2], [3, 4]] {
+            assert_eq!(connects(&mut rendezvous, addresses), (true, vec![]));
         }
-        let last = rendezvous.actions().pop();
-        matches!(last, Some(Action::Connect { .. }))
-    };
+    }
+}
+
+/// Somebody with a few addresses takes all connections, and loses them again.
+#[test]
+fn few_addresses_cannot_keep_others_out() {
     let mut rendezvous = Rendezvous::new(limits(8, 4));
-    let taken = (0..10)
-        .filter(|_| connects(&mut rendezvous, [9, 9]))
-        .count();
-    assert_eq!(taken, 2);
-    assert!(!connects(&mut rendezvous, [1, 9]));
-    assert!(connects(&mut rendezvous, [1, 2]) && connects(&mut rendezvous, [3, 4]));
-    assert!(!connects(&mut rendezvous, [5, 6]), "all are taken");
-    // A relay with a list of allowed sides has no limit per address.
-    let mut rendezvous = Rendezvous::new(RendezvousLimits {
-        allowed: Some([token(9)].into()),
-        ..limits(8, 4)
-    });
-    let taken = (0..10)
-        .filter(|_| connects(&mut rendezvous, [9, 9]))
-        .count();
-    assert_eq!(taken, 4);
+    for addresses in [[8, 8], [9, 9], [8, 8], [9, 9]] {
+        assert_eq!(connects(&mut rendezvous, addresses), (true, vec![]));
+    }
+    assert!(!connects(&mut rendezvous, [8, 8]).0, "it has its share");
+    assert!(!connects(&mut rendezvous, [1, 8]).0, "as the other one");
+    // The oldest of an address with two of four.
+    assert_eq!(connects(&mut rendezvous, [1, 2]), (true, vec![0]));
+    let (is_connected, ended) = connects(&mut rendezvous, [3, 4]);
+    assert!(is_connected && ended.len() == 1);
+    // Four pairs of addresses have a connection each now: none has to go.
+    assert_eq!(connects(&mut rendezvous, [5, 6]), (false, vec![]));
 }
 
 /// Client actions, in any order.
@@ -348,6 +367,7 @@ proptest! {
             for action in rendezvous.actions() {
                 match action {
                     Action::Send(id, Reply::Ping) => *unanswered.entry(id).or_default() += 1,
+                    Action::End(host) => connected.retain(|&it| it != host),
                     Action::Connect { host, join } => {
                         connected.push(host);
                         let (a, b) = (greetings[&host], greetings[&join]);

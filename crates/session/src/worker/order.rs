@@ -19,6 +19,9 @@ use veilpath_protocol::{Role, Tile};
 /// The field that a work order starts with.
 const VERSION: u32 = 1;
 
+/// The field that the part of a work order for its tiles starts with.
+const PART_VERSION: u32 = 1;
+
 /// The largest work order that is read: letters of a cohort of the largest size take less.
 const MAX_FILE_BYTES: u64 = 4 << 30;
 
@@ -45,6 +48,17 @@ struct OrderFile {
     key: String,
     certificate: WorkerCertificate,
     plan: AgreedPlan,
+}
+
+/// A work order without what is the same in all orders of an agreement.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OrderPart {
+    veilpath_work_order_part: u32,
+    key: String,
+    certificate: WorkerCertificate,
+    /// The letters of its tiles, with their places in the roster.
+    letters: Vec<(usize, Vec<u16>)>,
 }
 
 impl WorkOrder {
@@ -144,6 +158,43 @@ impl WorkOrder {
         };
         let text = serde_json::to_vec(&file);
         Ok(text.map_err(|error| InternalError::Serialise(error.to_string()))?)
+    }
+
+    /// Its own part: the key, its certificate, and the letters of its tiles. [`AgreedPlan::for_workers`] is the other part, which a
+    /// cluster passes to each machine once. This part is as secret as the cohort.
+    pub fn to_part(&self) -> Result<Vec<u8>, SessionError> {
+        let letters = self.plan.letters.iter().enumerate();
+        let part = OrderPart {
+            veilpath_work_order_part: PART_VERSION,
+            key: self.pem.clone(),
+            certificate: self.certificate.clone(),
+            letters: letters
+                .filter(|(_, letters)| !letters.is_empty())
+                .map(|(place, letters)| (place, letters.clone()))
+                .collect(),
+        };
+        let text = serde_json::to_vec(&part);
+        Ok(text.map_err(|error| InternalError::Serialise(error.to_string()))?)
+    }
+
+    /// A work order from its own part and the plan; `None` if they do not fit together. That they are of one agreement is checked
+    /// with the certificate ([`Self::tile`]).
+    pub fn from_part(plan: &AgreedPlan, text: &[u8]) -> Option<Self> {
+        let part: OrderPart = serde_json::from_slice(text).ok()?;
+        let key = Identity::from_pem(part.key.as_bytes())?;
+        let mut plan = plan.without_letters();
+        for (place, letters) in part.letters {
+            *plan.letters.get_mut(place)? = letters;
+        }
+        let is_consistent = part.veilpath_work_order_part == PART_VERSION
+            && plan.is_consistent()
+            && part.certificate.worker() == key.public_key().ok()?;
+        is_consistent.then_some(Self {
+            key,
+            pem: part.key,
+            certificate: part.certificate,
+            plan,
+        })
     }
 
     /// The tiles that it is for.

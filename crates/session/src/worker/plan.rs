@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 use veilpath_metrics::{Cohort, Encoding, Entry, Scanpath};
 use veilpath_protocol::{Label, MAX_TILES, PairBlocks, Role, Spec, Tile};
 
@@ -48,6 +49,9 @@ pub struct AgreedPlan {
     /// Their names in the ledger, and their limits.
     pub(super) names: Vec<String>,
     pub(super) limits: Limits,
+    /// All pairs, once they were derived: every tile needs them, and they take many hashes.
+    #[serde(skip)]
+    derived: OnceLock<Arc<PairBlocks>>,
 }
 
 /// Shows no letters.
@@ -103,6 +107,30 @@ impl AgreedPlan {
         }
     }
 
+    /// The pairs of all tiles. They are derived once, also for copies that are made later.
+    pub fn pairs(&self) -> u64 {
+        self.blocks().pairs()
+    }
+
+    /// What all work orders of this agreement have in common, in bytes: the plan without letters.
+    pub fn for_workers(&self) -> Result<Vec<u8>, SessionError> {
+        let text = serde_json::to_vec(&self.without_letters());
+        Ok(text.map_err(|error| InternalError::Serialise(error.to_string()))?)
+    }
+
+    /// The plan in these bytes; `None` if it is not one.
+    pub fn from_bytes(text: &[u8]) -> Option<Self> {
+        let plan: Option<Self> = serde_json::from_slice(text).ok();
+        plan.filter(Self::is_consistent)
+    }
+
+    pub(super) fn without_letters(&self) -> Self {
+        Self {
+            letters: vec![Vec::new(); self.letters.len()],
+            ..self.clone()
+        }
+    }
+
     /// The tile with this number.
     pub(super) fn tile(&self, index: u32) -> Option<Tile> {
         Tile::new(index, self.tiles).ok()
@@ -134,8 +162,12 @@ impl AgreedPlan {
     }
 
     pub(super) fn blocks(&self) -> PairBlocks {
-        let [host, join] = &self.rosters;
-        roster::blocks(self.spec.pairs, host, join, &self.parties())
+        let blocks = self.derived.get_or_init(|| {
+            let [host, join] = &self.rosters;
+            let blocks = roster::blocks(self.spec.pairs, host, join, &self.parties());
+            Arc::new(blocks)
+        });
+        PairBlocks::clone(blocks)
     }
 
     /// The scanpaths of this side in a tile.
@@ -244,6 +276,7 @@ impl AgreedSession {
             is_complete: false,
             names,
             limits,
+            derived: OnceLock::new(),
         };
         let text = serde_json::to_vec(&plan)
             .map_err(|error| InternalError::Serialise(error.to_string()))?;
@@ -296,9 +329,8 @@ impl StateDir {
         let mut file = state_dir::open_private(std::fs::OpenOptions::new().read(true), path)?;
         file.read_to_end(&mut text)
             .map_err(|error| SessionError::io(path, error))?;
-        let plan: Option<AgreedPlan> = serde_json::from_slice(&text).ok();
-        let plan = plan.filter(AgreedPlan::is_consistent);
-        plan.ok_or_else(|| SessionError::file(path, FileProblem::NotAWorkOrder))
+        AgreedPlan::from_bytes(&text)
+            .ok_or_else(|| SessionError::file(path, FileProblem::NotAWorkOrder))
     }
 }
 

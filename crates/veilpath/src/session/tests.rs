@@ -36,6 +36,39 @@ fn bans_and_impossible_results_are_final() {
     assert!(!interrupted.is_final());
 }
 
+/// A cluster tries again what may pass, and nothing else.
+#[test]
+fn errors_that_another_attempt_does_not_help_are_lasting() {
+    use veilpath_session::{CoordinatorProblem, NetworkError, RelayProblem};
+    let gateway = |problem| NetworkError::Gateway {
+        address: "clinic:7070".into(),
+        problem,
+    };
+    let lasting = [
+        gateway(RelayProblem::Refused),
+        gateway(RelayProblem::NotARelay),
+        CoordinatorProblem::Storage.into(),
+        CoordinatorProblem::Protocol.into(),
+    ];
+    let passing = [
+        gateway(RelayProblem::Full),
+        gateway(RelayProblem::Closed),
+        CoordinatorProblem::Lost.into(),
+        CoordinatorProblem::TileInUse.into(),
+        CoordinatorProblem::Full.into(),
+        NetworkError::LeftQueue,
+    ];
+    for (errors, expected) in [(Vec::from(lasting), true), (Vec::from(passing), false)] {
+        for error in errors {
+            let error = Error::Interrupted {
+                error: error.into(),
+                counts_again: false,
+            };
+            assert_eq!(error.is_lasting(), expected, "{error}");
+        }
+    }
+}
+
 /// A host may wait for a year, and its policy may expire in the meantime.
 #[test]
 fn a_policy_that_expired_while_a_host_waited_forbids_the_session() {

@@ -10,7 +10,7 @@ use crate::control::{self, Tag};
 use crate::error::{BanReason, CoordinatorProblem, SessionError};
 use crate::journal::Journal;
 use crate::outcome;
-use crate::{CompletedSession, Fingerprint, Identity, LimitSummary, SecureChannel};
+use crate::{CompletedSession, Fingerprint, Identity, LimitSummary, SecureChannel, StateDir};
 use std::net::TcpStream;
 use std::time::Duration;
 use veilpath_protocol::{Cost, Misbehaviour, Outcome, PlanTile, ProtocolError, Tile};
@@ -177,6 +177,20 @@ impl CoordinatedTile {
 
     pub(in super::super) fn into_parts(self) -> (Journal, u64, LimitSummary) {
         (self.journal, self.max_agreements, self.limit)
+    }
+}
+
+impl StateDir {
+    /// The pairs of a tile of an agreement, and its outcome before anything is computed.
+    pub(crate) fn stored_tile(
+        &self,
+        agreement: &str,
+        tile: Tile,
+    ) -> Result<(Vec<(usize, usize)>, Outcome), SessionError> {
+        let plan = self.agreed_plan(agreement)?;
+        let pairs = plan.pairs_of(tile, None)?;
+        let outcome = plan.without_results(&pairs);
+        Ok((pairs.pairs, outcome))
     }
 }
 

@@ -17,7 +17,7 @@ use crate::error::{
 };
 use crate::ledger::LedgerFile;
 use crate::limits::DEFAULT_MEMORY;
-use crate::memory::BYTES_PER_PAIR;
+use crate::memory;
 use crate::process::OpenFiles;
 use crate::{
     Fingerprint, Identity, Listener, MAX_WORKER_KEY_TIME, SecureChannel, SessionError, StateDir,
@@ -158,8 +158,8 @@ struct Shared {
 #[derive(Clone, Copy, Debug)]
 struct LeaseEntry {
     key: Fingerprint,
-    /// Zero until they are counted.
-    pairs: u64,
+    /// The memory that it needs; zero until that is known.
+    bytes: u64,
 }
 
 impl Coordinator {
@@ -371,17 +371,16 @@ impl Shared {
     ) -> Result<(Lease<'_>, TileStore<'_>), SessionError> {
         let tile = self.tile(index)?;
         let lease = self.lease(index, key)?;
-        let own = self.plan.pairs_in(tile);
+        let bytes = memory::lease(self.plan.pairs_in(tile), self.plan.names.len());
         {
             let mut leases = self.leases();
-            let others = leases.values().map(|it| it.pairs);
+            let others = leases.values().map(|it| it.bytes);
             let others = others.fold(0, u64::saturating_add);
-            let bytes = others.saturating_add(own).saturating_mul(BYTES_PER_PAIR);
             // One tile is always served, even if it exceeds the limit.
-            if others > 0 && bytes > self.options.memory {
+            if others > 0 && others.saturating_add(bytes) > self.options.memory {
                 return Err(problem_error(CoordinatorProblem::Full));
             }
-            leases.insert(index, LeaseEntry { key, pairs: own });
+            leases.insert(index, LeaseEntry { key, bytes });
         }
         let pairs = self.plan.pairs_of(tile, None)?;
         let store = TileStore::open(&self.plan, pairs, &self.state_dir, &self.ledger)?;
@@ -399,7 +398,7 @@ impl Shared {
         if leases.len() >= most || of_key >= most.div_ceil(2) {
             return Err(problem_error(CoordinatorProblem::Full));
         }
-        leases.insert(tile, LeaseEntry { key, pairs: 0 });
+        leases.insert(tile, LeaseEntry { key, bytes: 0 });
         Ok(Lease { shared: self, tile })
     }
 

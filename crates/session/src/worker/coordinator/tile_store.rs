@@ -58,7 +58,7 @@ impl<'a> TileStore<'a> {
         if plan.spec.reveal_to.includes(role) {
             records.journal.describe(|id| {
                 let outcome = plan.without_results(&pairs);
-                Description::new(id, plan.peer(), role, &pairs.pairs, outcome, None).to_bytes()
+                Description::of_tile(id, plan.peer(), role, outcome).to_bytes()
             })?;
         }
         Ok(Self {

@@ -1,5 +1,6 @@
 //! Killed workers that store nothing themselves.
 
+mod large_plans;
 mod refusals;
 mod stolen;
 mod stopped;

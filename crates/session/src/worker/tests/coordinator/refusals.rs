@@ -224,7 +224,8 @@ fn a_coordinator_bounds_memory_and_workers() {
     let (plan, state_dir) = (setup.plan(0), setup.state_dir(0));
     let options = CoordinatorOptions {
         workers: 9,
-        memory: 1,
+        // Enough for the six pairs of each of two tiles, but not also for the counts of all scanpaths.
+        memory: 2 * 6 * 384,
     };
     let identity = &setup.identities[0];
     let mut coordinator =

@@ -1,0 +1,111 @@
+//! Who is connected at a relay, and whether two more clients can be.
+//!
+//! A connection may last for a week, so neither an address nor a sender may have all of them. Where greetings do not prove who sends
+//! them, an address takes part in at most half of the connections; and when all are taken, two clients of addresses with few
+//! connections end the oldest one of the address with the most. So whoever wants to keep others out needs about as many addresses
+//! as there are connections. Where greetings prove who sends them, many workers may share an address, and the shares are those of
+//! senders.
+
+use super::Sender;
+use crate::throttle::Origin;
+use std::collections::{BTreeMap, HashMap};
+
+/// One of two clients that are connected.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Party {
+    pub(super) from: Origin,
+    pub(super) sender: Option<Sender>,
+}
+
+/// Whether there is room for a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Room {
+    /// There is.
+    Free,
+    /// There is when the connection with this host has ended.
+    After(u64),
+    /// There is not.
+    None,
+}
+
+/// The clients that are connected.
+#[derive(Debug)]
+pub(super) struct Connected {
+    most: usize,
+    /// Whether greetings prove who sends them.
+    is_authenticated: bool,
+    /// By the number of the client that hosts: the oldest first.
+    pairs: BTreeMap<u64, [Party; 2]>,
+}
+
+impl Connected {
+    pub(super) fn new(most: usize, is_authenticated: bool) -> Self {
+        Self {
+            most,
+            is_authenticated,
+            pairs: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn insert(&mut self, host: u64, parties: [Party; 2]) {
+        self.pairs.insert(host, parties);
+    }
+
+    pub(super) fn remove(&mut self, host: u64) {
+        self.pairs.remove(&host);
+    }
+
+    /// Whether these two clients can be connected now.
+    pub(super) fn room_for(&self, parties: [Party; 2]) -> Room {
+        let counts = self.counts();
+        let of = |party: &Party| counts.get(&party.from).copied().unwrap_or(0);
+        let own = parties.iter().map(of).max().unwrap_or(0);
+        let has_its_share = match self.is_authenticated {
+            true => parties.iter().any(|party| self.sender_has_its_share(party)),
+            false => own >= self.most.div_ceil(2),
+        };
+        if has_its_share {
+            return Room::None;
+        }
+        if self.pairs.len() < self.most {
+            return Room::Free;
+        }
+        let largest = counts.values().copied().max().unwrap_or(0);
+        // Two addresses with as many connections do not end each other's in turn.
+        if self.is_authenticated || own + 1 >= largest {
+            return Room::None;
+        }
+        let has_most = |both: &[Party; 2]| both.iter().any(|party| of(party) == largest);
+        let oldest = self.pairs.iter().find(|(_, both)| has_most(both));
+        oldest.map_or(Room::None, |(&host, _)| Room::After(host))
+    }
+
+    fn sender_has_its_share(&self, party: &Party) -> bool {
+        let Some(sender) = party.sender else {
+            return false;
+        };
+        let is_own = |other: &Party| other.sender.is_some_and(|it| it.key == sender.key);
+        let pairs = self.pairs.values();
+        let taken = pairs.filter(|both| both.iter().any(is_own)).count();
+        taken >= sender.share(self.most)
+    }
+
+    /// The number of connections that each address takes part in.
+    fn counts(&self) -> HashMap<Origin, usize> {
+        let mut counts = HashMap::new();
+        for [one, other] in self.pairs.values() {
+            *counts.entry(one.from).or_default() += 1;
+            if other.from != one.from {
+                *counts.entry(other.from).or_default() += 1;
+            }
+        }
+        counts
+    }
+}
+
+impl Sender {
+    /// How many of all places it may have, so that a stolen key does not keep all others out.
+    pub(super) fn share(self, all: usize) -> usize {
+        self.places.min(all.div_ceil(2)).max(1)
+    }
+}
