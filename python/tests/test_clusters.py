@@ -118,7 +118,7 @@ def test_a_plan_that_is_too_large_for_one_result_needs_a_folder(tmp_path: Path, 
     with LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster, Client(cluster) as client:
         monkeypatch.setattr(client, "submit", None)
         with pytest.raises(vp.PlanError, match=r"9 pairs .* at most 8: pass folder"):
-            vp.dask._private(agreed, "127.0.0.1:1", None, None, {"client": client})
+            vp.dask._compare_privately(agreed, "127.0.0.1:1", None, None, {"client": client})
 
 
 def test_errors_that_last_are_raised(
