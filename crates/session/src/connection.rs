@@ -152,9 +152,9 @@ impl SharedConnection {
         Duration::from_millis(self.now().saturating_sub(last_bytes))
     }
 
-    /// Whether the other side has closed the connection, or it has failed.
+    /// Whether the other side has closed the connection, or it has failed. The cause is known by then.
     pub(crate) fn is_closed(&self) -> bool {
-        self.closed.load(Ordering::Relaxed)
+        self.closed.load(Ordering::Acquire)
     }
 
     fn is_idle(&self) -> bool {
@@ -286,7 +286,7 @@ impl SharedConnection {
             Ok(()) => ChannelError::Closed,
             Err(error) => error,
         };
-        self.closed.store(true, Ordering::Relaxed);
+        self.closed.store(true, Ordering::Release);
         // The channel may have been dropped.
         let _ = owner.send(Err(error), 0);
     }

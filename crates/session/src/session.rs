@@ -233,14 +233,17 @@ impl Session {
         };
         let deadline = Instant::now() + CAUSE_GRACE_PERIOD;
         loop {
+            // No cause follows once nothing more is read.
+            let is_closed = self.connection.is_closed();
             if let Some(cause) = self.connection.cause() {
                 return cause;
             }
             // A broken pipe is noticed before the alert that explains it.
-            if matches!(channel, ChannelError::TimedOut) || Instant::now() > deadline {
+            let is_over = is_closed || Instant::now() > deadline;
+            if matches!(channel, ChannelError::TimedOut) || is_over {
                 return NetworkError::Channel(channel.clone()).into();
             }
-            std::thread::sleep(CAUSE_GRACE_PERIOD / 10);
+            std::thread::sleep(CAUSE_GRACE_PERIOD / 100);
         }
     }
 

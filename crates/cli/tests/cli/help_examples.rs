@@ -134,6 +134,11 @@ const LONG_MEASUREMENTS: [&str; 5] = [
     "bench paper",
 ];
 
+/// Examples with a slow engine. `contract.rs` runs it, too.
+fn is_slow(line: &str) -> bool {
+    line.contains("--engine paillier")
+}
+
 #[test]
 fn every_example_runs() {
     let folder = prepared();
@@ -146,8 +151,10 @@ fn every_example_runs() {
             continue;
         }
         for line in examples(&folder, command) {
-            run(&folder, &line);
-            examples_run += 1;
+            if !is_slow(&line) {
+                run(&folder, &line);
+                examples_run += 1;
+            }
         }
     }
     assert!(examples_run > 20, "{examples_run}");
@@ -175,6 +182,12 @@ fn examples_of_long_measurements_run() {
         for line in examples(&folder, command) {
             run(&folder, &line);
         }
+    }
+    let examples: Vec<String> = examples(&folder, "demo");
+    let slow: Vec<&String> = examples.iter().filter(|line| is_slow(line)).collect();
+    assert!(!slow.is_empty());
+    for line in slow {
+        run(&folder, line);
     }
 }
 

@@ -2,6 +2,8 @@
 //!
 //! The attacker is this program, but it compares other letters than it announced, swaps its files, and breaks the connection
 //! at any point. What it has learned is what its files contain at the end: every answer, however it got there.
+//!
+//! `VEILPATH_FAULTS=long` tries every place and record, otherwise some.
 
 mod agreements;
 mod cohorts;
@@ -238,7 +240,7 @@ impl Setup {
         let timeouts = Timeouts::new(Duration::from_secs(20), Duration::from_secs(10));
         let listener = Listener::bind("127.0.0.1:0").unwrap();
         // With different plans each side may wait for the other.
-        let silence = attempt.change.map(|_| Duration::from_secs(4));
+        let silence = attempt.change.map(|_| Duration::from_secs(1));
         let relay = Relay::start(listener.address(), self.case.attacker, attempt.cut, silence);
         let agreed = Mutex::new(None);
         let sent: [Arc<Mutex<Vec<u8>>>; 2] = Default::default();
@@ -375,6 +377,10 @@ fn for_all_cases(attack: impl Fn(Case) + Sync) {
             scope.spawn(move || attack(case));
         }
     });
+}
+
+fn is_long() -> bool {
+    std::env::var("VEILPATH_FAULTS").is_ok_and(|value| value == "long")
 }
 
 /// Empty state directories.

@@ -187,7 +187,7 @@ fn an_engine_decision_persists_for_its_agreement() {
 
 #[test]
 fn a_scanpath_longer_than_the_padding_is_an_error_before_anything_is_sent() {
-    let [mut host, _join] = sessions();
+    let [mut host, join] = sessions();
     let before = host.channel.traffic();
     let folder = tempfile::tempdir().unwrap();
     let agreement = host.negotiate(
@@ -201,6 +201,28 @@ fn a_scanpath_longer_than_the_padding_is_an_error_before_anything_is_sent() {
         SessionError::Usage(UsageError::LongerThanPadding { number: 2, .. })
     ));
     assert_eq!(host.channel.traffic(), before);
+    // Neither waits for the other to close.
+    join.connection.shutdown();
+}
+
+/// A cause may follow a broken pipe, but not the end of everything that is read.
+#[test]
+fn a_closed_connection_is_reported_at_once() {
+    let [host, join] = sessions();
+    join.connection.shutdown();
+    while !host.connection.is_closed() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let start = Instant::now();
+    let error = host.explain(ProtocolError::Channel(ChannelError::Closed).into());
+    assert!(start.elapsed() < CAUSE_GRACE_PERIOD);
+    assert!(
+        matches!(
+            error,
+            SessionError::Network(NetworkError::Channel(ChannelError::Closed))
+        ),
+        "{error}"
+    );
 }
 
 /// A byte now and then keeps a connection alive, but not a slot for ever.

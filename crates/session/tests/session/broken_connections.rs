@@ -16,16 +16,13 @@ use veilpath_protocol::{Engine, KeySize, PaillierOptions, PairRule, Role, Spec, 
 use veilpath_session::limits::Timeouts;
 use veilpath_session::{
     AgreedSession, AgreementSummary, AlphabetInfo, CompletedSession, DisclosureLedger, Identity,
-    Listener, Proposal, Session, SessionError, StateDir, join,
+    Listener, Proposal, Session, SessionError, StateDir, join_unless,
 };
 
-/// How often the connection breaks. `VEILPATH_FAULTS=long` breaks it as often for every engine as for `garbled`.
-fn breaks(engine: &Engine) -> usize {
+/// How often the connection breaks; more often with `VEILPATH_FAULTS=long`.
+fn breaks() -> usize {
     let long = std::env::var("VEILPATH_FAULTS").is_ok_and(|value| value == "long");
-    match long || *engine == Engine::Garbled {
-        true => 50,
-        false => 15,
-    }
+    if long { 50 } else { 15 }
 }
 
 /// A proxy that forwards a limited number of bytes, both ways together, and then closes both connections.
@@ -37,6 +34,7 @@ fn breaking_proxy(upstream: SocketAddr, left: &Arc<AtomicI64>) -> SocketAddr {
         let (down, _) = listener.accept().unwrap();
         let up = TcpStream::connect(upstream).unwrap();
         for (from, to) in [(&down, &up), (&up, &down)] {
+            from.set_nodelay(true).unwrap();
             let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
             let left = Arc::clone(&left);
             std::thread::spawn(move || {
@@ -135,8 +133,9 @@ impl Setup {
         left: &Arc<AtomicI64>,
         end: impl Fn(AgreedSession) -> Result<T, SessionError> + Sync,
     ) -> [Result<T, SessionError>; 2] {
-        // A side that is cut off in the handshake waits for another connection; there is none.
-        let timeouts = Timeouts::new(Duration::from_secs(30), Duration::from_millis(500));
+        let timeouts = Timeouts::new(Duration::from_secs(30), Duration::from_secs(5));
+        // There is no other connection for a side that was cut off in the handshake.
+        let is_broken = || left.load(Ordering::SeqCst) < 0;
         let listener = Listener::bind("127.0.0.1:0").unwrap();
         let address = breaking_proxy(listener.address(), left).to_string();
         let [a, b] = &self.identities;
@@ -156,10 +155,11 @@ impl Setup {
         std::thread::scope(|scope| {
             let host = scope.spawn(|| {
                 let peer = b.fingerprint();
-                let channel = listener.accept(a, peer, &timeouts, &mut |_| ())?;
+                let channel =
+                    listener.accept_unless(&is_broken, a, peer, &timeouts, &mut |_| ())?;
                 side(channel, Role::Host, a, peer)
             });
-            let joined = join(&address, b, a.fingerprint(), &timeouts);
+            let joined = join_unless(&is_broken, &address, b, a.fingerprint(), &timeouts);
             let join = joined.and_then(|channel| side(channel, Role::Join, b, a.fingerprint()));
             [host.join().unwrap(), join]
         })
@@ -205,7 +205,7 @@ impl Setup {
     fn survive(&self, total: i64) -> [CompletedSession; 2] {
         let mut rng = ChaCha20Rng::seed_from_u64(1915);
         let mut total = total;
-        let breaks = breaks(&self.proposals[0].spec.engine);
+        let breaks = breaks();
         for round in 0..breaks {
             // First before the results, then among the last bytes, where they are exchanged.
             let results = (total - 3000).max(1);

@@ -269,6 +269,7 @@ fn killable_relay(upstream: SocketAddr, dead: Arc<AtomicBool>) -> SocketAddr {
         let (down, _) = listener.accept().unwrap();
         let up = TcpStream::connect(upstream).unwrap();
         for (from, to) in [(&down, &up), (&up, &down)] {
+            from.set_nodelay(true).unwrap();
             let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
             let dead = Arc::clone(&dead);
             std::thread::spawn(move || {

@@ -222,12 +222,12 @@ impl Browser {
         let mut line = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         line.set_read_timeout(Some(Duration::from_secs(120)))
             .unwrap();
-        write!(
-            line,
+        // At once: small parts would each wait for the acknowledgement of the one before.
+        let request = format!(
             "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
             body.len()
-        )
-        .unwrap();
+        );
+        line.write_all(request.as_bytes()).unwrap();
         let mut reader = BufReader::new(line);
         let mut length = 0;
         loop {

@@ -1,6 +1,6 @@
 //! The proven engines compute measures as other programs do; see `vectors`.
 
-use super::vectors::{numbers, rows};
+use super::vectors::{Part, numbers, rows};
 use super::*;
 use std::collections::BTreeMap;
 use veilpath_metrics::{
@@ -35,10 +35,22 @@ fn sequence_scores_match_the_vectors() {
 
 #[test]
 fn distances_on_grids_match_the_vectors() {
+    distances_match_the_vectors(Part::Short);
+}
+
+#[test]
+#[ignore = "takes half a minute; .ci/full runs it"]
+fn distances_of_the_other_rows_match_the_vectors() {
+    distances_match_the_vectors(Part::Rest);
+}
+
+fn distances_match_the_vectors(part: Part) {
     let header = "id,kind,source,grid,m,n,a,b,dtw,frechet,hausdorff";
     let Some(rows) = rows("geometry_cells.csv", header) else {
         return;
     };
+    assert!(rows.len() > 100);
+    let rows = part.of(rows);
     let mut by_grid: BTreeMap<&str, Vec<&Vec<String>>> = BTreeMap::new();
     for row in &rows {
         by_grid.entry(&row[3]).or_default().push(row);
@@ -83,7 +95,6 @@ fn distances_on_grids_match_the_vectors() {
             }
         }
     }
-    assert!(rows.len() > 100);
 }
 
 /// PyRQA's counts, as shares that are rounded to 0.01 %.

@@ -109,10 +109,12 @@ fn cuts(case: Case) -> Vec<Cut> {
     assert_eq!(setup.counted(), comparisons(case));
     let of = |to_victim: bool| {
         let all = result.records[usize::from(!to_victim)];
-        let long = std::env::var("VEILPATH_FAULTS").is_ok_and(|value| value == "long");
-        let step = if long { 1 } else { all.div_ceil(3) };
-        let early = (0..all.saturating_sub(5)).step_by(step);
-        let late = all.saturating_sub(5)..=all;
+        let (step, last) = match is_long() {
+            true => (1, 5),
+            false => (all.div_ceil(2), 3),
+        };
+        let early = (0..all.saturating_sub(last)).step_by(step);
+        let late = all.saturating_sub(last)..=all;
         early
             .chain(late)
             .map(move |records| Cut { to_victim, records })

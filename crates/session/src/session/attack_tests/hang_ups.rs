@@ -33,9 +33,8 @@ fn hanging_up_at_every_message_gives_no_second_answer() {
 
 /// All places with `VEILPATH_FAULTS=long`; otherwise some, and the last ones, where results are opened.
 fn chosen(cuts: Vec<Cut>) -> Vec<Cut> {
-    let (some, last) = (8, 6);
-    let long = std::env::var("VEILPATH_FAULTS").is_ok_and(|value| value == "long");
-    if long || cuts.len() <= some + last {
+    let (some, last) = (4, 5);
+    if is_long() || cuts.len() <= some + last {
         return cuts;
     }
     let (first, end) = cuts.split_at(cuts.len() - last);

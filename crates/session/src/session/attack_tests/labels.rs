@@ -56,13 +56,14 @@ fn labels_cannot_be_chosen_after_the_agreement() {
 /// sizes, with and without the files of the first session.
 #[test]
 fn other_labels_on_resume_are_rejected() {
-    for case in cases() {
+    for (number, case) in cases().into_iter().enumerate() {
         let files = tempfile::tempdir().unwrap();
         let [_, to_attacker] = Setup::new(case, 1)
             .attack(&Attempt::new(files.path(), 1))
             .records;
         let cuts = [2, 3, to_attacker / 2, to_attacker.saturating_sub(3)];
-        for records in cuts {
+        let (first, step) = if is_long() { (0, 1) } else { (number % 2, 2) };
+        for &records in cuts[first..].iter().step_by(step) {
             let setup = Setup::new(case, 1);
             let folders = folders(2);
             let cut = Cut {

@@ -49,6 +49,7 @@ impl Relay {
             let (down, _) = listener.accept().unwrap();
             let up = TcpStream::connect(host).unwrap();
             for socket in [&down, &up] {
+                socket.set_nodelay(true).unwrap();
                 socket.set_read_timeout(silence).unwrap();
             }
             for (from, to, to_host) in [(&down, &up, true), (&up, &down, false)] {

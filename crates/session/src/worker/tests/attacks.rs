@@ -8,6 +8,7 @@ use crate::ledger::LedgerFile;
 use crate::tls::{self, PinnedKeys};
 use crate::worker::coordinator::TileStore;
 use crate::worker::gateway::greeting;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use veilpath_channel::Channel;
 
@@ -88,14 +89,19 @@ fn an_unknown_key_gets_no_certificate() {
     let order = setup.order(0, "1-3");
     let listener = Listener::bind("127.0.0.1:0").unwrap();
     let address = listener.address().to_string();
+    let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        scope.spawn(|| order.accept(listener, tile(1), &timeouts(), &|| false, &mut |_| ()));
+        scope.spawn(|| {
+            let is_stopped = || is_over.load(Ordering::SeqCst);
+            order.accept(listener, tile(1), &timeouts(), &is_stopped, &mut |_| ())
+        });
         let soon = Instant::now() + Duration::from_secs(1);
         let socket = connect_tcp(&address, soon).unwrap();
         let (unknown, any) = (Identity::ephemeral().unwrap(), PinnedKeys::of_workers());
         let tls = tls::client(&unknown, &any).unwrap();
         let mut channel = secure(socket, tls, any, &timeouts()).unwrap();
         assert!(channel.receive(&mut [0]).is_err());
+        is_over.store(true, Ordering::SeqCst);
     });
 }
 

@@ -418,7 +418,8 @@ fn return_with_other_letters(engine: Engine) {
                 side_of_tile(&honest, tile(1), &to_coordinator, connect, &|| false)
             });
             let join = || {
-                let channel = stolen.join(&between.address, tile(1), &times, &|| false)?;
+                let is_killed = || kill.is_triggered();
+                let channel = stolen.join(&between.address, tile(1), &times, &is_killed)?;
                 let session = Session::open_with_order(channel, &stolen, timeouts())?;
                 let records = TileRecords::Shared(&files);
                 session
