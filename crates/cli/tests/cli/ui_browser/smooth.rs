@@ -2,7 +2,7 @@
 
 use super::Institution;
 use crate::common::webdriver::Browser;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// The most that a frame's script may take while something is dragged, in milliseconds.
@@ -23,78 +23,124 @@ fn fixations() -> String {
     table
 }
 
-/// Times every callback of a frame and every listener of the slider.
-const WATCH: &str = "
-    window.frames_ms = [];
-    const ask = window.requestAnimationFrame.bind(window);
-    window.requestAnimationFrame = (callback) => ask((time) => {
-        const start = performance.now();
-        callback(time);
-        window.frames_ms.push(performance.now() - start);
-    });
+/// Drags a slider as a user does: the pointer goes down, and the value changes in every frame.
+const DRAG: &str = "
     window.drag = (id, values) => new Promise((done) => {
         const input = document.getElementById(id);
+        input.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }));
         const step = () => {
             const value = values.shift();
-            if (value === undefined) return done(true);
-            const now = document.getElementById(id);
-            now.value = value;
-            const start = performance.now();
-            now.dispatchEvent(new Event('input'));
-            window.frames_ms.push(performance.now() - start);
-            ask(step);
+            if (value === undefined) {
+                input.dispatchEvent(new PointerEvent('pointerup', { bubbles: true }));
+                return done(input.isConnected);
+            }
+            input.value = value;
+            input.dispatchEvent(new Event('input'));
+            requestAnimationFrame(step);
         };
-        ask(step);
+        requestAnimationFrame(step);
     });
     return true;";
 
 #[test]
 #[ignore = "takes half a minute; .ci/full runs it"]
 fn dragging_is_smooth_with_many_fixations() {
-    let Some(user) = Institution::start() else {
+    let Some(browser) = Browser::start_traced() else {
         return;
     };
+    let user = Institution::with(browser);
     user.folder.file("many.csv", fixations());
     user.set_screen();
     user.drop_files(&[user.folder.path().join("many.csv")]);
     user.step("encode");
     let browser = &user.browser;
-    browser.wait_for("document.querySelector('.canvas').dataset.drawn === '100000'");
-    browser.run(WATCH);
+    let all_drawn = "document.querySelector('.canvas').dataset.drawn === '100000'";
+    browser.wait_for(all_drawn);
+    browser.run(DRAG);
+    browser.trace();
+    // Four seconds, in which the program answers many times and the page shows new letters.
     browser.run(
-        "return window.drag('grid-columns', Array.from({length: 60}, (_, at) => 1 + at % 30))",
+        "return window.drag('grid-columns', Array.from({length: 240}, (_, at) => 1 + at % 30))",
     );
-    let times = frame_times(browser);
+    let times = script_per_frame(&browser.trace());
+    report("a slider is dragged", &times);
     assert!(times.len() >= 100, "{}", times.len());
-    let at = |part: usize| times[(times.len() - 1) * part / 100];
-    println!(
-        "script per frame while a slider is dragged, 100,000 fixations: median {:.2} ms, 95 % {:.2} ms, most {:.2} ms",
-        at(50),
-        at(95),
-        at(100)
-    );
-    // A machine that is busy with other things stops a callback now and then.
-    assert!(at(95) <= MOST, "{:.2} ms", at(95));
+    assert!(part(&times, 99) <= MOST, "{:.2} ms", part(&times, 99));
     // Drawing all points again is spread over frames.
-    browser.run("window.frames_ms.length = 0; document.getElementById('picture-person').dispatchEvent(new Event('change'))");
-    browser.wait_for("document.querySelector('.canvas').dataset.drawn === '100000'");
-    let times = frame_times(browser);
-    let (slice, most) = (times[times.len() / 2], times[times.len() - 1]);
-    println!(
-        "drawing 100,000 fixations: {} frames, median {slice:.2} ms, most {most:.2} ms",
-        times.len()
-    );
-    assert!(slice <= MOST, "{slice:.2} ms");
+    browser.run("delete document.querySelector('.canvas').dataset.drawn; document.getElementById('picture-person').dispatchEvent(new Event('change'))");
+    browser.wait_for(all_drawn);
+    let times = script_per_frame(&browser.trace());
+    report("all points are drawn again", &times);
+    assert!(part(&times, 50) <= MOST, "{:.2} ms", part(&times, 50));
+    // A corner of an area is dragged with the mouse.
+    browser.click("#placing-areas");
+    browser.wait_for("document.getElementById('tool-rectangle')");
+    browser.trace();
+    let places: Vec<[f64; 2]> = (1..20)
+        .map(|at| [0.1 + 0.04 * f64::from(at), 0.5])
+        .collect();
+    browser.drag(".canvas canvas:last-child", &places[..8]);
+    let times = script_per_frame(&browser.trace());
+    report("an area is drawn", &times);
+    assert!(part(&times, 99) <= MOST, "{:.2} ms", part(&times, 99));
     user.no_complaints();
 }
 
-/// What the page has measured so far, in order of length.
-fn frame_times(browser: &Browser) -> Vec<f64> {
-    let times = browser.run("return window.frames_ms");
-    let times = times.as_array().unwrap().iter();
-    let mut times: Vec<f64> = times.map(|it| it.as_f64().unwrap()).collect();
-    times.sort_by(f64::total_cmp);
-    times
+fn report(what: &str, times: &[f64]) {
+    println!(
+        "script per frame while {what}, 100,000 fixations: {} frames, median {:.2} ms, 95 % {:.2} ms, 99 % {:.2} ms, most {:.2} ms",
+        times.len(),
+        part(times, 50),
+        part(times, 95),
+        part(times, 99),
+        part(times, 100)
+    );
+}
+
+fn part(times: &[f64], percent: usize) -> f64 {
+    times[(times.len() - 1) * percent / 100]
+}
+
+/// How long script ran between the starts of consecutive frames, in milliseconds, in order of length: listeners, callbacks
+/// and promises, with everything that they call.
+fn script_per_frame(trace: &[Value]) -> Vec<f64> {
+    let number = |event: &Value, field: &str| event[field].as_f64().unwrap_or_default();
+    let is_frame = |event: &&Value| event["name"] == "FireAnimationFrame";
+    // The page's thread; the report and the browser itself have others.
+    let thread = trace.iter().find(is_frame).map(|it| it["tid"].clone());
+    let own = || {
+        trace
+            .iter()
+            .filter(|it| Some(&it["tid"]) == thread.as_ref())
+    };
+    let mut frames: Vec<f64> = own().filter(is_frame).map(|it| number(it, "ts")).collect();
+    frames.sort_by(f64::total_cmp);
+    // Callbacks of one frame start together.
+    frames.dedup_by(|next, last| *next - *last < 4000.0);
+    let script = [
+        "FunctionCall",
+        "RunMicrotasks",
+        "FireAnimationFrame",
+        "EventDispatch",
+        "EvaluateScript",
+    ];
+    let mut parts: Vec<[f64; 2]> = own()
+        .filter(|it| script.iter().any(|name| it["name"] == *name))
+        .map(|it| [number(it, "ts"), number(it, "ts") + number(it, "dur")])
+        .collect();
+    parts.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    let mut sums = vec![0.0; frames.len()];
+    let mut end = 0.0_f64;
+    for [from, to] in parts {
+        let frame = frames.partition_point(|start| *start <= from);
+        // What is inside of another part has been counted.
+        if let Some(sum) = frame.checked_sub(1).and_then(|at| sums.get_mut(at)) {
+            *sum += (to - from.max(end)).max(0.0) / 1000.0;
+        }
+        end = end.max(to);
+    }
+    sums.sort_by(f64::total_cmp);
+    sums
 }
 
 /// The first load, as the browser measures it.
@@ -120,8 +166,12 @@ fn the_page_loads_quickly() {
         );
         assert!(bytes < 300_000.0, "{bytes}");
     }
-    // 200 ms on a quiet machine; others may be busy.
-    assert!(fastest < 1000.0, "{fastest} ms");
+    // Other tests keep the machine busy; VEILPATH_QUIET says that nothing does.
+    let most = match std::env::var_os("VEILPATH_QUIET") {
+        Some(_) => 200.0,
+        None => 1000.0,
+    };
+    assert!(fastest < most, "{fastest} ms");
     assert_ne!(browser.run("return document.title"), json!(""));
 }
 
