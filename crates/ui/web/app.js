@@ -235,11 +235,15 @@ async function dropped(transfer) {
     if (entry.isFile) files.push(await new Promise((good, bad) => entry.file(good, bad)));
     else {
       const reader = entry.createReader();
+      const inside = [];
       for (;;) {
         const part = await new Promise((good, bad) => reader.readEntries(good, bad));
         if (!part.length) break;
-        for (const inner of part) await walk(inner);
+        inside.push(...part);
       }
+      // In the same order on every machine.
+      inside.sort((a, b) => (a.name < b.name ? -1 : 1));
+      for (const inner of inside) await walk(inner);
     }
   };
   for (const entry of entries) await walk(entry);
@@ -302,10 +306,11 @@ const reasons = {
 };
 
 function fileTable(now, files) {
-  const summaries = now.cohorts.flatMap((cohort) => cohort?.summary?.files ?? []);
+  // One file that cannot be read does not hide what is known about the others.
+  const summaries = (now.cohorts.some(Boolean) ? now.cohorts : worked).flatMap((cohort) => cohort?.summary?.files ?? []);
   const rows = files.map((file) => {
-    const summary = summaries.find((it) => it.file === file.reader_name);
     const wrong = now.problem?.file === file.reader_name;
+    const summary = wrong ? null : summaries.find((it) => it.file === file.reader_name);
     const drops = Object.entries(summary?.dropped ?? {}).map(([reason, rows]) => `${rows.toLocaleString("en")} ${reasons[reason] ?? reason}`);
     const side = select(String(file.side), [["0", "first"], ["1", "second"]], (side) => attempt(() => ask(`/api/files/${file.id}`, { json: { side: Number(side) } })));
     side.id = `side-${file.id}`;
@@ -357,7 +362,8 @@ const boxes = {
 
 /** A note; one about a box without effect names the box. */
 function noteWords({ text, fields }) {
-  if (!text.startsWith("has no effect") || !fields?.length) return text;
+  // On this page, areas are drawn.
+  if (!text.startsWith("has no effect") || !fields?.length) return text.replace(/check that the AOI file uses .*/, "draw one on it, or tick “on all stimuli”");
   return `${fields.map((field) => `“${boxes[field] ?? field}”`).join(" and ")} ${text}`;
 }
 
@@ -743,11 +749,13 @@ function listen() {
   events.addEventListener("error", () => document.getElementById("alert").replaceChildren(problemBox({ message: "The program does not respond.", advice: "If it has ended, start Veilpath again, and drop the files again. A session with a partner continues where it stopped: open the partner’s file again, and connect with the same recordings and the same plan." })));
 }
 
+const root = document.documentElement;
+const preferred = matchMedia("(prefers-color-scheme: dark)");
+const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : preferred.matches);
+const showTheme = () => document.getElementById("theme").setAttribute("aria-pressed", String(isDark()));
 function theme() {
-  const root = document.documentElement;
-  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  root.dataset.theme = dark ? "light" : "dark";
-  document.getElementById("theme").setAttribute("aria-pressed", String(!dark));
+  root.dataset.theme = isDark() ? "light" : "dark";
+  showTheme();
   picture.redraw();
 }
 
@@ -778,7 +786,8 @@ reportBox.id = "report";
 pictureBox.hidden = reportBox.hidden = true;
 main.replaceChildren(pictureBox, body, reportBox);
 document.getElementById("theme").addEventListener("click", theme);
-document.getElementById("theme").setAttribute("aria-pressed", String(matchMedia("(prefers-color-scheme: dark)").matches));
+showTheme();
+preferred.addEventListener("change", showTheme);
 document.getElementById("quit").addEventListener("click", quit);
 // The part of the address after # names the step, so the link must not change it.
 document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });

@@ -54,7 +54,7 @@ export class Picture {
     this.caption = h("p", { class: "note", id: "picture-caption" });
     this.tools_row = h("div", { class: "row" });
     this.list = h("ul", { class: "plain areas" });
-    root.append(h("h2", null, "Picture"), h("div", { class: "row" }, h("label", { for: "picture-stimulus" }, "Stimulus"), this.stimulus, h("label", { for: "picture-person" }, "Participant"), this.person), this.tools_row, this.frame, this.caption, this.list);
+    root.append(h("h2", null, "Picture"), h("div", { class: "row" }, h("span", { class: "together" }, h("label", { for: "picture-stimulus" }, "Stimulus"), this.stimulus), h("span", { class: "together" }, h("label", { for: "picture-person" }, "Participant"), this.person)), this.tools_row, this.frame, this.caption, this.list);
     this.over.addEventListener("pointerdown", (event) => this.down(event));
     this.over.addEventListener("pointermove", (event) => this.move(event));
     this.over.addEventListener("pointerup", (event) => this.up(event));
@@ -307,11 +307,13 @@ export class Picture {
         const button = h("button", { type: "button", id: `tool-${name}`, "aria-pressed": String(this.tool === name), click: () => {
           this.tool = name;
           this.abandon();
+          close.hidden = name !== "polygon";
           for (const other of this.tools_row.querySelectorAll("[aria-pressed]")) other.setAttribute("aria-pressed", String(other === button));
         } }, title);
         return button;
       };
-      this.tools_row.append(tool("rectangle", "Rectangle"), tool("polygon", "Polygon"), h("button", { type: "button", id: "close-polygon", click: () => this.close() }, "Close the polygon"), h("span", { class: "note" }, "Drag a rectangle; click the corners of a polygon, then double-click or press “Close the polygon”. An area belongs to the stimulus shown, unless you tick “on all stimuli”."));
+      const close = h("button", { type: "button", id: "close-polygon", hidden: this.tool !== "polygon", click: () => this.close() }, "Close the polygon");
+      this.tools_row.append(tool("rectangle", "Rectangle"), tool("polygon", "Polygon"), close, h("span", { class: "note" }, "Drag a rectangle; click the corners of a polygon, then double-click or press “Close the polygon”. An area belongs to the stimulus shown, unless you tick “on all stimuli”."));
     }
     const key = JSON.stringify(this.areas);
     if (key === this.listed) return;

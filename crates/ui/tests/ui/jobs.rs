@@ -289,7 +289,7 @@ fn an_invitation_in_the_folder_is_opened() {
     assert_eq!(now["files"], serde_json::json!([]));
     // The command uses the same names and the same identity.
     let command = now["commands"]["partner"][1].as_str().unwrap();
-    assert!(command.contains(" --names Clinic,join "), "{command}");
+    assert!(command.contains(" --names Clinic,Clinic "), "{command}");
     assert!(command.contains(key.to_str().unwrap()), "{command}");
     server.stop();
 }

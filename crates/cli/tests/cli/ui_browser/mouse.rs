@@ -127,16 +127,14 @@ fn assert_near(corner: &Value, expected: [f64; 2]) {
     }
 }
 
-/// Gaze at 100 Hz that stays at five places, 20 samples at each, and moves on in 4.
+/// Gaze at 100 Hz that stays at five places, 20 samples at each, and moves on at 1500 pixels per second.
 fn gaze() -> String {
     let mut table = String::from("participant,stimulus,time,x,y\n");
     for person in 0..4 {
         for at in 0..120 {
             let (place, within) = (at / 24, at % 24);
-            let step = if within < 20 { 0 } else { (within - 19) * 40 };
-            let x = 150 + 200 * place + step + (at * 7 + person) % 5;
-            let y = 200 + 60 * place + (at * 3) % 5;
-            let _ = writeln!(table, "p{person},scene,{},{x},{y}", at * 10);
+            let x = 150 + 75 * place + 15 * (within - 19).max(0) + (at + person) % 2;
+            let _ = writeln!(table, "p{person},scene,{},{x},300", at * 10);
         }
     }
     table
@@ -158,7 +156,7 @@ fn detection_is_chosen_with_sliders(user: &Institution) {
     });
     assert!(state["problem"].is_null(), "{}", state["problem"]);
     browser.wait_for("document.querySelector('.canvas').dataset.drawn === '20'");
-    // Nearly everything is fast now, and then nearly nothing.
+    // At 3000 pixels per second, all of it is one fixation.
     browser.drag("#velocity", &[[0.3, 0.5], [0.6, 0.5], [0.99, 0.5]]);
     let velocity = |state: &Value| -> f64 {
         let text = state["letters"]["velocity"].as_str().unwrap();
@@ -169,7 +167,7 @@ fn detection_is_chosen_with_sliders(user: &Institution) {
     });
     let state = user.wait_until("the fixations follow", |state| {
         let points = state["stimuli"][0]["points"].as_u64();
-        points.is_some_and(|points| points > 0 && points != 20)
+        points.is_some_and(|points| points < 20)
     });
     let points = state["stimuli"][0]["points"].clone();
     browser.wait_for(&format!(

@@ -177,7 +177,7 @@ fn the_page_loads_quickly() {
 
 impl Institution {
     /// Says how large the screen was, before any file is there.
-    fn set_screen(&self) {
+    pub(super) fn set_screen(&self) {
         self.browser.run(
             "return fetch('/api/state').then((answer) => answer.json()).then((now) => fetch('/api/options', { method: 'POST', \
              headers: { 'content-type': 'application/json' }, body: JSON.stringify({ read: { ...now.read, screen: '1280x720' } }) })).then(() => true)",
