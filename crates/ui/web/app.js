@@ -185,7 +185,7 @@ function dataStep(now) {
   return [
     dropZone(now),
     problemOf(now),
-    gaze.length ? h("section", null, h("h2", null, "Files"), fileTable(now, gaze), others.length ? pictureTable(now, others) : null, cohortLines(now)) : null,
+    gaze.length ? h("section", { id: "file-list" }, h("h2", null, "Files"), fileTable(now, gaze), others.length ? pictureTable(now, others) : null, cohortLines(now)) : null,
     pictureBox,
     !gaze.length && others.length ? h("section", null, h("h2", null, "Pictures"), pictureTable(now, others)) : null,
     now.files.some((file) => file.kind === "gaze" || file.kind === "unknown") ? readForm(now) : null,
