@@ -27,20 +27,17 @@ struct Institution {
 
 impl Institution {
     fn start() -> Option<Self> {
-        Some(Self::with(Browser::start()?))
-    }
-
-    fn with(browser: Browser) -> Self {
+        let browser = Browser::start()?;
         let folder = Folder::new();
         let (server, address) = serve(&folder);
         browser.go(&address);
         browser.wait_for("document.getElementById('drop')");
-        Self {
+        Some(Self {
             browser,
             folder,
             server,
             address,
-        }
+        })
     }
 
     /// Ends the program as a crash does, and starts it again with the same identity and journals.

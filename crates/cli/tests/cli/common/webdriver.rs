@@ -23,18 +23,6 @@ const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 impl Browser {
     /// Starts one; `None` and a message if it is not installed.
     pub(crate) fn start() -> Option<Self> {
-        Self::start_with(&json!({}))
-    }
-
-    /// The same with a trace of what the page's script does, for [`Browser::trace`].
-    pub(crate) fn start_traced() -> Option<Self> {
-        let categories = "devtools.timeline,disabled-by-default-devtools.timeline";
-        let wanted =
-            json!({"traceCategories": categories, "enableNetwork": false, "enablePage": false});
-        Self::start_with(&wanted)
-    }
-
-    fn start_with(traced: &Value) -> Option<Self> {
         let found = program(&["chromedriver"]).zip(chromium());
         let Some((driver, browser)) = found else {
             // Not by `eprintln!`, which the test harness hides when a test passes.
@@ -74,13 +62,9 @@ impl Browser {
             "--user-data-dir={}",
             started._profile.path().display()
         ));
-        let mut options = json!({"binary": browser, "args": arguments});
-        let mut logs = json!({"browser": "ALL"});
-        if traced != &json!({}) {
-            options["perfLoggingPrefs"] = traced.clone();
-            logs["performance"] = json!("ALL");
-        }
-        let wanted = json!({"goog:chromeOptions": options, "goog:loggingPrefs": logs});
+        let options = json!({"binary": browser, "args": arguments});
+        let wanted =
+            json!({"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}});
         let session = started.request(
             "POST",
             "/session",
@@ -263,18 +247,6 @@ impl Browser {
         lines
             .map(|line| line["message"].as_str().unwrap().to_string())
             .collect()
-    }
-
-    /// What was traced since the last call: events of Chromium's trace format.
-    pub(crate) fn trace(&self) -> Vec<Value> {
-        let log = self.post("/se/log", &json!({"type": "performance"}));
-        let lines = log.as_array().unwrap().iter();
-        let messages = lines.filter_map(|line| {
-            let line = serde_json::from_str::<Value>(line["message"].as_str()?).ok()?;
-            let is_traced = line["message"]["method"] == "Tracing.dataCollected";
-            is_traced.then(|| line["message"]["params"].clone())
-        });
-        messages.collect()
     }
 
     /// What the window shows.
