@@ -40,6 +40,10 @@ COMPLETIONS = {
     "powershell": "_veilpath.ps1",
     "elvish": "veilpath.elv",
 }
+# The menu of a Linux desktop, where ~/.local or /usr/local has it.
+DESKTOP = {"veilpath.desktop": "share/applications", "veilpath.svg": "share/icons/hicolor/scalable/apps"}
+# Files that can be started.
+PROGRAMS = ("veilpath", "veilpath.exe", "Veilpath.command")
 # Linux binaries are static, and those for Windows do not need the Visual C++ runtime.
 STATIC = "-C target-feature=+crt-static"
 # Wheels load on every Linux since 2014.
@@ -110,6 +114,11 @@ def build_archive(out: Path, target: str, runner: str) -> Path:
         if "linux" in target:
             shutil.copytree(ROOT / "packaging" / "systemd", content / "systemd")
             shutil.copy(ROOT / "packaging" / "compose.yaml", content)
+            for file, folder in DESKTOP.items():
+                (content / folder).mkdir(parents=True)
+                shutil.copy(ROOT / "packaging" / "desktop" / file, content / folder)
+        if "apple" in target:
+            shutil.copy(ROOT / "packaging" / "macos" / "Veilpath.command", content)
         return pack(content, out, "zip" if "windows" in target else "tar.gz")
 
 
@@ -217,7 +226,7 @@ def pack(content: Path, out: Path, kind: str) -> Path:
             if not file.is_file():
                 continue
             name = file.relative_to(content.parent).as_posix()
-            mode = 0o755 if file.name in ("veilpath", "veilpath.exe") else 0o644
+            mode = 0o755 if file.name in PROGRAMS else 0o644
             add(archive, name, file.read_bytes(), mode)
     return path
 

@@ -17,6 +17,7 @@ struct LaunchContext<'a> {
     has_terminal: bool,
     /// Whether no other process shares the console; Windows only.
     owns_console: bool,
+    process: u32,
     variable: &'a dyn Fn(&str) -> Option<OsString>,
 }
 
@@ -27,6 +28,7 @@ impl LaunchContext<'_> {
                 || std::io::stdout().is_terminal()
                 || std::io::stderr().is_terminal(),
             owns_console: owns_console(),
+            process: std::process::id(),
             variable: &|name| std::env::var_os(name),
         }
     }
@@ -34,6 +36,12 @@ impl LaunchContext<'_> {
     fn has_any(&self, names: &[&str]) -> bool {
         let is_set = |name: &&str| (self.variable)(name).is_some_and(|value| !value.is_empty());
         names.iter().any(is_set)
+    }
+
+    /// Whether a launcher's variables were meant for another process, which has passed them on.
+    fn is_inherited(&self) -> bool {
+        let launched = (self.variable)("GIO_LAUNCHED_DESKTOP_FILE_PID");
+        launched.is_some_and(|id| id.to_str() != Some(&self.process.to_string()))
     }
 }
 
@@ -54,7 +62,7 @@ fn is_desktop(context: &LaunchContext<'_>) -> bool {
         ],
     };
     let has_display = cfg!(target_os = "macos") || context.has_any(&["DISPLAY", "WAYLAND_DISPLAY"]);
-    !context.has_terminal && has_display && context.has_any(launched)
+    !context.has_terminal && has_display && context.has_any(launched) && !context.is_inherited()
 }
 
 #[cfg(windows)]
@@ -75,9 +83,12 @@ mod tests {
         is_desktop(&LaunchContext {
             has_terminal,
             owns_console: false,
+            process: 7,
             variable: &|name| {
-                let is_set = variables.iter().any(|set| set == name);
-                is_set.then(|| "x".into())
+                let mut pairs = variables
+                    .iter()
+                    .map(|it| it.split_once('=').unwrap_or((it, "x")));
+                pairs.find(|(set, _)| *set == name).map(|it| it.1.into())
             },
         })
     }
@@ -87,6 +98,8 @@ mod tests {
         for launcher in ["GIO_LAUNCHED_DESKTOP_FILE", "XDG_ACTIVATION_TOKEN"] {
             assert!(desktop(false, &["DISPLAY", launcher]));
             assert!(desktop(false, &["WAYLAND_DISPLAY", launcher]));
+            let own = "GIO_LAUNCHED_DESKTOP_FILE_PID=7";
+            assert!(desktop(false, &["DISPLAY", launcher, own]));
         }
     }
 
@@ -108,5 +121,10 @@ mod tests {
             "ssh"
         );
         assert!(!desktop(false, &[launcher]), "no display");
+        let other = "GIO_LAUNCHED_DESKTOP_FILE_PID=6";
+        assert!(
+            !desktop(false, &["DISPLAY", launcher, other]),
+            "a script of a program that was launched"
+        );
     }
 }

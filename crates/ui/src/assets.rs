@@ -50,11 +50,12 @@ fn markup() -> Markup {
                         }
                     }
                     div class="actions" {
-                        button id="theme" type="button" { "Light or dark" }
+                        button id="theme" type="button" aria-pressed="false" { "Dark" }
                         button id="quit" type="button" { "Quit" }
                     }
                 }
                 div id="status" role="status" aria-live="polite" {}
+                div id="announced" class="visually-hidden" role="status" aria-live="polite" {}
                 div id="alert" role="alert" {}
                 main id="step" tabindex="-1" aria-busy="true" {
                     noscript { p { "This page needs JavaScript." } }

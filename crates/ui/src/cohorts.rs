@@ -8,8 +8,8 @@ use crate::workspace::lock;
 use serde_json::json;
 use std::sync::Arc;
 use veilpath::encode::{
-    Areas, Detector, EncodeOptions, Encoded, Placing, Source, Summary, Trace, TracePoint,
-    TracedRecording, area_file, encode, trace,
+    Areas, Detector, EncodeField, EncodeOptions, Encoded, Placing, Source, Summary, Trace,
+    TracePoint, TracedRecording, area_file, encode, trace,
 };
 use veilpath::{
     Cohort, Event, FileKind, Input, RawCohort, decode_cohort, read_cohort_from, write_cohort,
@@ -50,6 +50,8 @@ pub(crate) struct EncodeJob {
 /// The result of an encoding.
 #[derive(Debug, Default)]
 struct EncodedCohorts {
+    /// Whether the traces are those of the files.
+    is_traced: bool,
     cohorts: [Option<Arc<CohortState>>; 2],
     traces: [Option<Arc<Trace>>; 2],
 }
@@ -60,8 +62,14 @@ impl App {
         let mut workspace = lock(&self.workspace);
         workspace.generation += 1;
         workspace.session.needs_approval();
-        // With a detector, the points of the picture are the detected fixations.
-        let keep = letters_only && workspace.letters.detect == "runs";
+        // With a detector, the points of the picture are the detected fixations. Traces that another change has made
+        // outdated are not kept, even if nobody has made new ones yet.
+        let keep = letters_only
+            && workspace.letters.detect == "runs"
+            && workspace.traced >= workspace.retrace;
+        if !keep {
+            workspace.retrace = workspace.generation;
+        }
         EncodeJob {
             generation: workspace.generation,
             files: workspace.files.clone(),
@@ -85,6 +93,9 @@ impl App {
         }
         workspace.cohorts = encoded.cohorts;
         workspace.traces = encoded.traces;
+        if job.traces.is_none() && encoded.is_traced {
+            workspace.traced = job.generation;
+        }
         workspace.problem = result.err();
         drop(workspace);
         self.hub.send(&json!({"event": "changed"}));
@@ -100,6 +111,7 @@ impl EncodeJob {
                 None => self.trace(side, &options)?,
             };
         }
+        encoded.is_traced = true;
         let options = EncodeOptions {
             letters: self.letters.options(self.placing(&encoded.traces)?)?,
             ..options
@@ -238,10 +250,13 @@ pub(crate) fn areas_csv(
 ) -> Result<String, Problem> {
     let areas = letters.drawn()?;
     if areas.is_empty() {
-        return Err(Problem::new(
-            "there is no area of interest yet",
-            "Draw one on the picture, or choose a grid.",
-        ));
+        return Err(Problem {
+            fields: vec![EncodeField::AoiFile],
+            ..Problem::new(
+                "there is no area of interest yet",
+                "Draw one on the picture, or choose a grid.",
+            )
+        });
     }
     let mut all = Trace::default();
     for trace in traces.iter().flatten() {
@@ -271,4 +286,29 @@ fn cohort_file(file: &StoredFile) -> Result<CohortState, Problem> {
         summary: None,
         remarks: remarks.into_inner().unwrap_or_default(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Server, ServerOptions};
+
+    /// A new file and a new grid at almost the same time: the encoding for the grid is newer, and must read the file, too.
+    #[test]
+    fn a_change_of_letters_does_not_keep_outdated_pictures() {
+        let server = Server::bind(ServerOptions::default()).unwrap();
+        let app = &server.app;
+        let read = app.begin_encoding(false);
+        let letters = app.begin_encoding(true);
+        assert!(letters.traces.is_none(), "nothing has been read yet");
+        app.finish_encoding(&letters);
+        app.finish_encoding(&read);
+        let traced = lock(&app.workspace).traced;
+        assert_eq!(traced, letters.generation);
+        // With nothing else to read, the pictures are kept.
+        let again = app.begin_encoding(true);
+        assert!(again.traces.is_some());
+        app.finish_encoding(&again);
+        assert_eq!(lock(&app.workspace).traced, traced);
+    }
 }

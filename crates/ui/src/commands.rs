@@ -154,8 +154,14 @@ fn partner(workspace: &Workspace) -> Vec<String> {
         (_, true) => format!("veilpath host --relay {place}"),
         (_, false) => format!("veilpath host --listen {place}"),
     };
-    line.push_str(&format!(" --peer {peer} --cohort {}", quoted(&cohort)));
+    let (peer, cohort) = (quoted(peer), quoted(&cohort));
+    line.push_str(&format!(" --peer {peer} --cohort {cohort}"));
     line.push_str(&flags(&form.plan, true));
+    let is_named = [&form.name, &form.peer_name].map(|name| !name.trim().is_empty());
+    let names = form.names();
+    if is_named.contains(&true) && !names.iter().any(|name| name.contains(',')) {
+        line.push_str(&format!(" --names {}", quoted(&names.join(","))));
+    }
     if form.pseudonyms {
         line.push_str(" --pseudonyms");
     }
@@ -167,7 +173,15 @@ fn partner(workspace: &Workspace) -> Vec<String> {
             line.push_str(&format!(" {flag} {}", quoted(value)));
         }
     }
-    vec!["veilpath identity".into(), format!("{line} -o scores.json")]
+    let identity = workspace.identity.as_ref().map(|path| {
+        let path = path.display().to_string();
+        format!(" --identity {}", quoted(&path))
+    });
+    let identity = identity.unwrap_or_default();
+    vec![
+        format!("veilpath identity{identity}"),
+        format!("{line}{identity} -o scores.json"),
+    ]
 }
 
 /// The flags of a plan.

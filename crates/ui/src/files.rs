@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use veilpath::encode::Source;
-use veilpath::{FileKind, Input, ReadError, file_kind, text};
+use veilpath::{FileKind, Input, ReadError, file_kind, table_columns, text};
 
 /// The largest file that can be dropped.
 pub(crate) const MAX_FILE_BYTES: usize = 512 << 20;
@@ -23,6 +23,9 @@ const MAX_NAME: usize = 255;
 /// The most files of the folder that are listed.
 const MAX_LISTED: usize = 500;
 
+/// The most columns that users can choose from.
+const MAX_COLUMNS: usize = 200;
+
 /// A file of the user.
 #[derive(Clone, Debug)]
 pub(crate) struct StoredFile {
@@ -33,6 +36,17 @@ pub(crate) struct StoredFile {
     pub(crate) side: usize,
     /// The stimulus that a picture shows; `None` for all.
     pub(crate) stimulus: Option<String>,
+    /// The names of its columns, if it is a table.
+    columns: Arc<[String]>,
+    pub(crate) content: Content,
+}
+
+/// A file that has been recognised, but not added yet.
+#[derive(Debug)]
+pub(crate) struct NewFile {
+    name: String,
+    pub(crate) kind: FileKind,
+    columns: Arc<[String]>,
     pub(crate) content: Content,
 }
 
@@ -134,75 +148,130 @@ impl StoredFile {
     }
 }
 
-impl Workspace {
-    /// Adds a dropped file. The name is a label and never a path.
-    pub(crate) fn add_dropped(&mut self, name: &str, bytes: Vec<u8>) -> Result<u64, Problem> {
-        let all: u64 = self.files.iter().map(|it| it.content.size()).sum();
-        if all + bytes.len() as u64 > MAX_ALL_BYTES {
-            return Err(Problem::new(
-                "the dropped files are larger than 2 GB in total",
-                "Start “veilpath ui FOLDER”: files in that folder are read from disk.",
-            ));
-        }
+impl NewFile {
+    /// A dropped file. The name is a label and never a path.
+    pub(crate) fn dropped(name: &str, bytes: Arc<[u8]>) -> Result<Self, Problem> {
         let name = label(name);
-        let bytes: Arc<[u8]> = bytes.into();
         let kind = file_kind(&name, &bytes)?;
-        self.add(name, kind, Content::Memory(bytes))
+        Ok(Self {
+            columns: table_columns(&name, &bytes).into(),
+            name,
+            kind,
+            content: Content::Memory(bytes),
+        })
     }
 
-    /// Adds a file of the chosen folder.
-    pub(crate) fn add_from_folder(&mut self, name: &str) -> Result<u64, Problem> {
-        let path = self.folder_file(name)?;
+    /// A file of the chosen folder.
+    pub(crate) fn from_folder(folder: Option<&Path>, name: &str) -> Result<Self, Problem> {
+        let path = folder_file(folder, name)?;
         let missing = |_| not_in_folder();
         let size = std::fs::metadata(&path).map_err(missing)?.len();
         // Enough to recognise any format; large files stay on disk.
-        let start = read_start(&path).map_err(missing)?;
+        let start: Arc<[u8]> = read_start(&path).map_err(missing)?.into();
         let kind = match size <= start.len() as u64 {
-            true => file_kind(name, &start.into())?,
-            false => match file_kind(name, &start.into()) {
+            true => file_kind(name, &start)?,
+            false => match file_kind(name, &start) {
                 Ok(kind @ (FileKind::Cohort | FileKind::Results | FileKind::Gaze(_))) => kind,
                 Ok(_) => FileKind::Unknown,
                 Err(error) => return Err(error.into()),
             },
         };
-        self.add(label(name), kind, Content::File(path, size))
+        Ok(Self {
+            name: label(name),
+            kind,
+            columns: table_columns(name, &start).into(),
+            content: Content::File(path, size),
+        })
+    }
+}
+
+impl Workspace {
+    /// Whether a dropped file of this size may be added.
+    pub(crate) fn has_room_for(&self, bytes: usize) -> Result<(), Problem> {
+        let in_memory = |file: &&StoredFile| matches!(file.content, Content::Memory(_));
+        let dropped = self.files.iter().filter(in_memory);
+        let all: u64 = dropped.map(|it| it.content.size()).sum();
+        match all + bytes as u64 > MAX_ALL_BYTES {
+            false => Ok(()),
+            true => Err(Problem::new(
+                "the dropped files are larger than 2 GB in total",
+                "Start “veilpath ui FOLDER”: files in that folder are read from disk.",
+            )),
+        }
     }
 
-    fn add(&mut self, name: String, kind: FileKind, content: Content) -> Result<u64, Problem> {
+    /// Adds a file.
+    pub(crate) fn add(&mut self, file: NewFile) -> Result<u64, Problem> {
         if self.files.len() >= MAX_FILES {
             return Err(Problem::new("there are too many files", ""));
+        }
+        if let Content::Memory(bytes) = &file.content {
+            // Another request may have added files in the meantime.
+            self.has_room_for(bytes.len())?;
+        }
+        if file.kind == FileKind::Results {
+            return Err(Problem::new(
+                format!("{}: this is the result of a comparison", file.name),
+                "Drop recordings or cohorts. “veilpath report FILE” shows a result.",
+            ));
         }
         let id = self.next_id;
         self.next_id += 1;
         self.files.push(StoredFile {
             id,
-            name,
-            kind,
+            name: file.name,
+            kind: file.kind,
             side: 0,
             stimulus: None,
-            content,
+            columns: file.columns,
+            content: file.content,
         });
         Ok(id)
     }
+}
 
-    /// The path of a file of the folder. Names cannot leave it, and neither can links.
-    fn folder_file(&self, name: &str) -> Result<PathBuf, Problem> {
-        let folder = self.folder.as_ref().ok_or_else(not_in_folder)?;
-        let mut parts = Path::new(name).components();
-        let single = match (parts.next(), parts.next()) {
-            (Some(Component::Normal(part)), None) => part,
-            _ => return Err(not_in_folder()),
-        };
-        let path = std::fs::canonicalize(folder.join(single)).map_err(|_| not_in_folder())?;
-        match path.parent() == Some(folder) && path.is_file() {
-            true => Ok(path),
-            false => Err(not_in_folder()),
+/// The columns of all tables, for users to choose from while a file cannot be read.
+pub(crate) fn headers(files: &[StoredFile]) -> Vec<&String> {
+    let mut names = Vec::new();
+    let is_gaze = |file: &&StoredFile| matches!(file.kind, FileKind::Gaze(_) | FileKind::Unknown);
+    let tables = files.iter().filter(is_gaze);
+    for name in tables.flat_map(|file| file.columns.iter()) {
+        if names.len() < MAX_COLUMNS && !names.contains(&name) {
+            names.push(name);
         }
+    }
+    names
+}
+
+/// The chosen folder, as the page shows it.
+pub(crate) fn folder_state(folder: &Path) -> Value {
+    let mut names = in_folder(folder);
+    let left_out = names.len().saturating_sub(MAX_LISTED);
+    names.truncate(MAX_LISTED);
+    json!({
+        "name": folder.file_name().map(|name| name.to_string_lossy()),
+        "files": names,
+        "left_out": left_out,
+    })
+}
+
+/// The path of a file of the folder. Names cannot leave it, and neither can links.
+fn folder_file(folder: Option<&Path>, name: &str) -> Result<PathBuf, Problem> {
+    let folder = folder.ok_or_else(not_in_folder)?;
+    let mut parts = Path::new(name).components();
+    let single = match (parts.next(), parts.next()) {
+        (Some(Component::Normal(part)), None) => part,
+        _ => return Err(not_in_folder()),
+    };
+    let path = std::fs::canonicalize(folder.join(single)).map_err(|_| not_in_folder())?;
+    match path.parent() == Some(folder) && path.is_file() {
+        true => Ok(path),
+        false => Err(not_in_folder()),
     }
 }
 
-/// The names of the files in a folder.
-pub(crate) fn in_folder(folder: &Path) -> Vec<String> {
+/// The names of the files in a folder, in order.
+fn in_folder(folder: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();
     };
@@ -211,7 +280,7 @@ pub(crate) fn in_folder(folder: &Path) -> Vec<String> {
         let name = entry.file_name().into_string().ok()?;
         (is_file && !name.starts_with('.')).then_some(name)
     });
-    let mut names: Vec<String> = names.take(MAX_LISTED).collect();
+    let mut names: Vec<String> = names.collect();
     names.sort();
     names
 }
@@ -271,8 +340,7 @@ mod tests {
         #[cfg(unix)]
         std::os::unix::fs::symlink(outside.path().join("secret.csv"), folder.join("link.csv"))
             .unwrap();
-        let mut workspace = Workspace::new(Some(folder.clone()), None);
-        assert!(workspace.add_from_folder("a.csv").is_ok());
+        assert!(NewFile::from_folder(Some(&folder), "a.csv").is_ok());
         let absolute = outside.path().join("secret.csv");
         for name in [
             "../secret.csv",
@@ -284,10 +352,9 @@ mod tests {
             "a.csv/..",
             absolute.to_str().unwrap(),
         ] {
-            assert!(workspace.add_from_folder(name).is_err(), "{name}");
+            assert!(NewFile::from_folder(Some(&folder), name).is_err(), "{name}");
         }
         assert_eq!(in_folder(&folder), ["a.csv"], "links are not listed");
-        let mut without = Workspace::new(None, None);
-        assert!(without.add_from_folder("a.csv").is_err());
+        assert!(NewFile::from_folder(None, "a.csv").is_err());
     }
 }

@@ -26,8 +26,14 @@ use subtle::ConstantTimeEq;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; \
      frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// A report has its own policy and its own origin: its script cannot reach the page around it.
-const REPORT_POLICY: &str = "sandbox allow-scripts allow-downloads; frame-ancestors 'self'";
+/// A report has its own origin: its script cannot reach the page around it. The report's own policy names its script and
+/// style by hash; this one holds even for a report without one.
+const REPORT_POLICY: &str = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
+     img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
+
+/// How long the browser keeps the cookie, also when it is closed: as long as a host waits for its partner, and its result
+/// for the user. It opens nothing once the program has ended.
+const COOKIE_SECONDS: u32 = 2 * 24 * 3600;
 
 /// The port, the token and the cookie.
 pub(crate) struct Guard {
@@ -131,7 +137,7 @@ impl Guard {
     /// comes from another page does not send the cookie with it.
     fn exchange_token(&self) -> Response {
         let cookie = format!(
-            "{}={}; Path=/; HttpOnly; SameSite=Strict",
+            "{}={}; Path=/; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Strict",
             self.cookie_name(),
             self.cookie
         );
@@ -168,7 +174,7 @@ pub(crate) async fn check(
     } else if !guard.has_cookie(headers) {
         refused(
             StatusCode::UNAUTHORIZED,
-            "open the address that the terminal shows: it contains the token",
+            "this address does not contain the token. Start Veilpath again, or open the address that the terminal shows",
         )
     } else if announced_bytes(headers) > limit(request.uri().path()) as u64 {
         // Checked before anything is read: the browser would send all of it.

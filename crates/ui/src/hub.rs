@@ -1,6 +1,7 @@
 //! Events for all open pages, and when the server may stop.
 
 use crate::IdleTimeouts;
+use crate::workspace::Need;
 use axum::response::sse::Event;
 use futures_core::Stream;
 use serde_json::Value;
@@ -76,22 +77,25 @@ impl Hub {
     }
 
     /// Waits until the user stops the server, or until no page is open and nothing is left to do.
-    pub(crate) async fn wait_until_done(&self, is_needed: impl Fn() -> bool) {
+    pub(crate) async fn wait_until_done(&self, need: impl Fn() -> Need) {
         loop {
             let wait = tokio::time::timeout(CHECK_INTERVAL, self.quit.notified());
-            if wait.await.is_ok() || (!is_needed() && self.is_abandoned()) {
+            if wait.await.is_ok() || self.is_abandoned(need()) {
                 return;
             }
         }
     }
 
-    fn is_abandoned(&self) -> bool {
+    fn is_abandoned(&self, need: Need) -> bool {
         let pages = lock(&self.pages);
-        let idle_timeouts = match pages.next {
-            0 => self.idle_timeouts.first,
-            _ => self.idle_timeouts.after,
+        let timeouts = &self.idle_timeouts;
+        let timeout = match (need, pages.next) {
+            (Need::Work, _) => return false,
+            (_, 0) => timeouts.first,
+            (Need::Files, _) => timeouts.with_files,
+            (Need::Nothing, _) => timeouts.after,
         };
-        pages.open.is_empty() && pages.empty_since.elapsed() > idle_timeouts
+        pages.open.is_empty() && pages.empty_since.elapsed() > timeout
     }
 }
 

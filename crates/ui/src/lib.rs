@@ -61,6 +61,8 @@ pub struct IdleTimeouts {
     pub first: Duration,
     /// After the last page was closed; a page that is reloaded is gone for a moment.
     pub after: Duration,
+    /// The same if the user has provided files: a tab may be closed by mistake, or by a browser that saves memory.
+    pub with_files: Duration,
 }
 
 impl Default for ServerOptions {
@@ -72,6 +74,7 @@ impl Default for ServerOptions {
             idle_timeouts: IdleTimeouts {
                 first: Duration::from_secs(600),
                 after: Duration::from_secs(20),
+                with_files: Duration::from_secs(15 * 60),
             },
         }
     }
@@ -171,8 +174,8 @@ impl Server {
         let result = runtime.block_on(async {
             let state = Arc::clone(&app);
             let stop = async move {
-                let is_needed = || lock(&state.workspace).is_needed();
-                state.hub.wait_until_done(is_needed).await;
+                let need = || lock(&state.workspace).need();
+                state.hub.wait_until_done(need).await;
             };
             // Pages keep a connection open for events, so a graceful shutdown would wait for them.
             let served = runtime.spawn(async move { axum::serve(listener, router).await });

@@ -81,6 +81,18 @@ impl PartnerForm {
         }
     }
 
+    /// What the host and the joining side are called in results.
+    pub(crate) fn names(&self) -> [String; 2] {
+        let named = |name: &str, default: &str| match name.trim() {
+            "" => default.to_string(),
+            name => name.to_string(),
+        };
+        match self.role.as_str() {
+            "join" => [named(&self.peer_name, "host"), named(&self.name, "join")],
+            _ => [named(&self.name, "host"), named(&self.peer_name, "join")],
+        }
+    }
+
     /// The partner's fingerprint.
     pub(crate) fn fingerprint(&self) -> Result<Fingerprint, Problem> {
         self.peer.trim().parse().map_err(|_| {

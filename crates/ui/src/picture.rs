@@ -4,15 +4,15 @@
 //! length of the head (u32) | head (JSON, padded to 4 bytes) | x, y, duration of every point (f32, little endian)
 //! ```
 
-use crate::workspace::Workspace;
 use serde_json::json;
-use veilpath::encode::TracedRecording;
+use std::sync::Arc;
+use veilpath::encode::{Trace, TracedRecording};
 
 /// The points of all recordings of a stimulus; an empty name is that of recordings without one.
 #[allow(clippy::cast_possible_truncation)] // a picture needs no more than single precision
-pub(crate) fn points(workspace: &Workspace, stimulus: &str) -> Vec<u8> {
+pub(crate) fn points(traces: &[Option<Arc<Trace>>; 2], stimulus: &str) -> Vec<u8> {
     let is_shown = |it: &&TracedRecording| it.stimulus.as_deref().unwrap_or_default() == stimulus;
-    let sides = workspace.traces.iter().enumerate();
+    let sides = traces.iter().enumerate();
     let recordings = sides.flat_map(|(side, trace)| {
         let recordings = trace.iter().flat_map(|trace| &trace.recordings);
         recordings.filter(is_shown).map(move |it| (side, it))

@@ -210,7 +210,9 @@ fn advice(error: &Error) -> &'static str {
 
 fn network(error: &NetworkError) -> &'static str {
     match error {
-        NetworkError::AddressInUse { .. } => "Choose another port, or end the other program.",
+        NetworkError::AddressInUse { .. } => {
+            "Another Veilpath may be waiting for its partner: open its page from the browser's history. Or choose another port."
+        }
         NetworkError::UnknownName { .. } => "Check the spelling of the partner's address.",
         NetworkError::Unreachable { .. } => {
             "Is the partner waiting, or the relay running? Its firewall must let this port through."

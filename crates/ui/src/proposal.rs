@@ -95,15 +95,7 @@ impl Workspace {
         options.via_relay = form.via_relay;
         options.wait = WAIT[usize::from(form.role == "join")];
         options.minimum_group = self.minimum_group()?;
-        let names = [form.name.trim(), form.peer_name.trim()];
-        let default = |name: &str, other: &str| match name {
-            "" => other.to_string(),
-            name => name.to_string(),
-        };
-        options.names = match form.role.as_str() {
-            "join" => [default(names[1], "host"), default(names[0], "join")],
-            _ => [default(names[0], "host"), default(names[1], "join")],
-        };
+        options.names = form.names();
         Ok(options)
     }
 }

@@ -3,7 +3,7 @@
 use crate::assets::{self, typed};
 use crate::cohorts::areas_csv;
 use crate::comparison::CompareForm;
-use crate::files::{MAX_FILE_BYTES, StoredFile};
+use crate::files::{MAX_FILE_BYTES, NewFile, StoredFile};
 use crate::forms::{LetterForm, ReadForm};
 use crate::partner::PartnerForm;
 use crate::problem::Problem;
@@ -77,7 +77,7 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
         .route("/api/areas", get(areas))
         .route("/api/plan", post(set_plan))
         .route("/api/compare", post(compare).delete(cancel))
-        .route("/api/exports/{kind}", get(export))
+        .route("/api/exports/{id}/{kind}", get(export))
         .route("/report/{id}/{own}", get(report))
         .route("/api/partner", post(set_partner))
         .route("/api/identity", post(identity))
@@ -116,27 +116,26 @@ struct Named {
 async fn drop_file(State(app): Shared, Query(file): Query<Named>, body: Bytes) -> Answer {
     blocking(&app, move |app| {
         if Invitation::is_start_of(&body) {
-            lock(&app.workspace).open_invitation(&body)?;
-            app.changed();
-            return Ok(json!({"kind": "invitation"}));
+            return app.open_invitation(&body);
         }
-        let mut workspace = lock(&app.workspace);
-        let id = workspace.add_dropped(&file.name, body.to_vec())?;
-        let kind = workspace.files.last().map(StoredFile::kind_name);
-        drop(workspace);
-        if !file.more {
-            app.encode(false);
-        }
-        Ok(json!({"id": id, "kind": kind}))
+        let bytes: Arc<[u8]> = Arc::from(&body[..]);
+        drop(body);
+        lock(&app.workspace).has_room_for(bytes.len())?;
+        // Recognising a large file takes a while: other requests do not wait for it.
+        let found = NewFile::dropped(&file.name, bytes)?;
+        app.add(found, !file.more)
     })
     .await
 }
 
 async fn open_from_folder(State(app): Shared, Json(file): Json<Named>) -> Answer {
     blocking(&app, move |app| {
-        let id = lock(&app.workspace).add_from_folder(&file.name)?;
-        app.encode(false);
-        Ok(json!({"id": id}))
+        let folder = lock(&app.workspace).folder.clone();
+        let found = NewFile::from_folder(folder.as_deref(), &file.name)?;
+        if found.kind == FileKind::Invitation {
+            return app.open_invitation(&found.content.bytes()?);
+        }
+        app.add(found, true)
     })
     .await
 }
@@ -221,16 +220,20 @@ async fn set_options(State(app): Shared, Json(change): Json<OptionsChange>) -> A
 }
 
 async fn points(State(app): Shared, Query(stimulus): Query<Named>) -> Response {
-    let bytes = picture::points(&lock(&app.workspace), &stimulus.name);
-    typed("application/octet-stream", bytes)
+    let traces = lock(&app.workspace).traces.clone();
+    let made = tokio::task::spawn_blocking(move || picture::points(&traces, &stimulus.name)).await;
+    typed("application/octet-stream", made.unwrap_or_default())
 }
 
 async fn image(State(app): Shared, Path(id): Path<u64>) -> Result<Response, ProblemResponse> {
-    let workspace = lock(&app.workspace);
-    let mut files = workspace.files.iter();
-    let file = files.find(|file| file.id == id && file.kind == FileKind::Image);
-    let file = file.ok_or_else(|| Problem::new("there is no such picture", ""))?;
-    let bytes = file.content.bytes()?;
+    let content = {
+        let workspace = lock(&app.workspace);
+        let mut files = workspace.files.iter();
+        let file = files.find(|file| file.id == id && file.kind == FileKind::Image);
+        let file = file.ok_or_else(|| Problem::new("there is no such picture", ""))?;
+        file.content.clone()
+    };
+    let bytes = value_of(&app, move |_| content.bytes()).await?;
     let media_type = match bytes.starts_with(b"\x89PNG") {
         true => "image/png",
         false => "image/jpeg",
@@ -288,22 +291,21 @@ async fn cancel(State(app): Shared) -> Json<Value> {
     Json(json!({}))
 }
 
-async fn export(State(app): Shared, Path(kind): Path<String>) -> Result<Response, ProblemResponse> {
-    let result = lock(&app.workspace).result.clone();
-    let result = result.ok_or_else(|| Problem::new("there is no result yet", ""))?;
-    let made = tokio::task::spawn_blocking(move || result.export(&kind)).await;
-    let export = made.map_err(|_| internal())??;
+async fn export(
+    State(app): Shared,
+    Path((id, kind)): Path<(u64, String)>,
+) -> Result<Response, ProblemResponse> {
+    let result = lock(&app.workspace).result_of(id)?;
+    let export = value_of(&app, move |_| result.export(&kind)).await?;
     Ok(saved(export.media_type, export.name, export.bytes))
 }
 
 async fn report(
     State(app): Shared,
-    Path((_, own)): Path<(u64, String)>,
+    Path((id, own)): Path<(u64, String)>,
 ) -> Result<Response, ProblemResponse> {
-    let result = lock(&app.workspace).result.clone();
-    let result = result.ok_or_else(|| Problem::new("there is no result yet", ""))?;
-    let made = tokio::task::spawn_blocking(move || result.page(own == "own")).await;
-    let page = made.map_err(|_| internal())??;
+    let result = lock(&app.workspace).result_of(id)?;
+    let page = value_of(&app, move |_| result.page(own == "own")).await?;
     Ok(typed("text/html; charset=utf-8", page))
 }
 
@@ -323,7 +325,7 @@ async fn set_partner(State(app): Shared, Json(form): Json<PartnerForm>) -> Answe
 }
 
 async fn identity(State(app): Shared) -> Answer {
-    Ok(Json(app.identity()?))
+    blocking(&app, |app| app.identity()).await
 }
 
 async fn words(State(app): Shared, Query(fingerprint): Query<Named>) -> Answer {
@@ -331,20 +333,20 @@ async fn words(State(app): Shared, Query(fingerprint): Query<Named>) -> Answer {
 }
 
 async fn policy(State(app): Shared) -> Answer {
-    Ok(Json(app.policy()?))
+    blocking(&app, |app| app.policy()).await
 }
 
 async fn record(State(app): Shared) -> Answer {
-    Ok(Json(app.record()?))
+    blocking(&app, |app| app.record()).await
 }
 
 async fn record_csv(State(app): Shared) -> Result<Response, ProblemResponse> {
-    let bytes = app.record_csv()?;
+    let bytes = value_of(&app, |app| app.record_csv()).await?;
     Ok(saved("text/csv; charset=utf-8", "record.csv", bytes))
 }
 
 async fn invitation(State(app): Shared) -> Result<Response, ProblemResponse> {
-    let invitation = lock(&app.workspace).invitation()?;
+    let invitation = value_of(&app, |app| lock(&app.workspace).invitation()).await?;
     let name = match invitation.place {
         Some(_) => "veilpath.invitation",
         None => "veilpath-answer.invitation",
@@ -379,6 +381,24 @@ impl App {
         let job = self.begin_encoding(letters_only);
         self.finish_encoding(&job);
     }
+
+    fn open_invitation(&self, bytes: &[u8]) -> Result<Value, Problem> {
+        lock(&self.workspace).open_invitation(bytes)?;
+        self.changed();
+        Ok(json!({"kind": "invitation"}))
+    }
+
+    /// Adds a file, and encodes if no other file follows.
+    fn add(&self, file: NewFile, is_last: bool) -> Result<Value, Problem> {
+        let mut workspace = lock(&self.workspace);
+        let id = workspace.add(file)?;
+        let kind = workspace.files.last().map(StoredFile::kind_name);
+        drop(workspace);
+        if is_last {
+            self.encode(false);
+        }
+        Ok(json!({"id": id, "kind": kind}))
+    }
 }
 
 /// Runs work that takes a while on a thread that may block.
@@ -386,9 +406,17 @@ async fn blocking(
     app: &Arc<App>,
     work: impl FnOnce(&Arc<App>) -> Result<Value, Problem> + Send + 'static,
 ) -> Answer {
+    value_of(app, work).await.map(Json)
+}
+
+/// What such work gives.
+async fn value_of<T: Send + 'static>(
+    app: &Arc<App>,
+    work: impl FnOnce(&Arc<App>) -> Result<T, Problem> + Send + 'static,
+) -> Result<T, ProblemResponse> {
     let app = Arc::clone(app);
     let done = tokio::task::spawn_blocking(move || work(&app)).await;
-    Ok(Json(done.map_err(|_| internal())??))
+    Ok(done.map_err(|_| internal())??)
 }
 
 fn internal() -> Problem {

@@ -266,7 +266,7 @@ impl App {
                 session.can_resume = false;
                 if let Some(completed) = completed {
                     let problem = completed.journal_failure.map(|it| it.to_string());
-                    workspace.result = Some(Arc::new(ResultState {
+                    workspace.partner_result = Some(Arc::new(ResultState {
                         id,
                         with_partner: true,
                         outcome: completed.outcome,

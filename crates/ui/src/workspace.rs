@@ -39,15 +39,31 @@ pub(crate) struct Workspace {
     pub(crate) generation: u64,
     pub(crate) cohorts: [Option<Arc<CohortState>>; 2],
     pub(crate) traces: [Option<Arc<Trace>>; 2],
+    /// The generation that last needed new traces, and the one that the traces are of.
+    pub(crate) retrace: u64,
+    pub(crate) traced: u64,
     pub(crate) problem: Option<Problem>,
     pub(crate) plan: NamedPlan,
     pub(crate) compare: CompareForm,
     pub(crate) job: Option<JobState>,
+    /// The result of the last comparison on this machine.
     pub(crate) result: Option<Arc<ResultState>>,
+    /// The result of the last session with a partner, which may not be computed again.
+    pub(crate) partner_result: Option<Arc<ResultState>>,
     pub(crate) partner: PartnerForm,
     pub(crate) session: SessionState,
     /// When a comparison or session ended that no page has shown since.
     pub(crate) unseen: Option<Instant>,
+}
+
+/// Why the program keeps running without a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// A job is running, or nobody has seen its result.
+    Work,
+    /// The user has provided files.
+    Files,
+    Nothing,
 }
 
 /// A comparison on this machine.
@@ -72,6 +88,8 @@ impl Workspace {
             generation: 0,
             cohorts: [None, None],
             traces: [None, None],
+            retrace: 0,
+            traced: 0,
             problem: None,
             plan: NamedPlan {
                 engine: "plain".into(),
@@ -80,17 +98,28 @@ impl Workspace {
             compare: CompareForm::default(),
             job: None,
             result: None,
+            partner_result: None,
             partner: PartnerForm::default(),
             session: SessionState::default(),
             unseen: None,
         }
     }
 
-    /// Whether the program must keep running without a page: a job is running, or its result has not
-    /// been shown.
-    pub(crate) fn is_needed(&self) -> bool {
+    /// What would be lost if the program ended now.
+    pub(crate) fn need(&self) -> Need {
         let is_kept = |ended: Instant| ended.elapsed() < UNSEEN_RESULT_TIMEOUT;
-        self.is_busy() || self.unseen.is_some_and(is_kept)
+        match self.is_busy() || self.unseen.is_some_and(is_kept) {
+            true => Need::Work,
+            false if self.files.is_empty() => Need::Nothing,
+            false => Need::Files,
+        }
+    }
+
+    /// A result by its number.
+    pub(crate) fn result_of(&self, id: u64) -> Result<Arc<ResultState>, Problem> {
+        let mut results = [&self.result, &self.partner_result].into_iter().flatten();
+        let found = results.find(|result| result.id == id).cloned();
+        found.ok_or_else(|| Problem::new("this result has been replaced by another", ""))
     }
 
     /// Whether a comparison runs.
@@ -119,17 +148,17 @@ impl Workspace {
             .collect();
         json!({
             "version": env!("CARGO_PKG_VERSION"),
-            "folder": self.folder.as_ref().map(|path| json!({
-                "name": path.file_name().map(|name| name.to_string_lossy()),
-                "files": files::in_folder(path),
-            })),
+            "folder": self.folder.as_deref().map(files::folder_state),
             "files": self.files.iter().map(StoredFile::to_json).collect::<Vec<_>>(),
             "read": self.read,
             "letters": self.letters,
             "formats": formats,
             "units": forms::unit_names(),
             "cohorts": self.cohorts.each_ref().map(|it| it.as_deref().map(cohort)),
+            "headers": files::headers(&self.files),
             "stimuli": self.stimuli(),
+            "traced": self.traced,
+            "left_out": self.traces.iter().flatten().map(|it| it.left_out).sum::<u64>(),
             "found": self.found(),
             "problem": self.problem,
             "plan": self.plan,
@@ -140,6 +169,7 @@ impl Workspace {
                 "notes": job.notes,
             })),
             "result": self.result.as_deref().map(ResultState::to_json),
+            "partner_result": self.partner_result.as_deref().map(ResultState::to_json),
             "partner": self.partner,
             "session": self.session.to_json(),
             "commands": commands::all(self),
@@ -243,11 +273,11 @@ mod tests {
     #[test]
     fn an_unseen_result_keeps_the_server_running() {
         let mut workspace = Workspace::new(None, None);
-        assert!(!workspace.is_needed());
+        assert_eq!(workspace.need(), Need::Nothing);
         workspace.unseen = Some(Instant::now());
-        assert!(workspace.is_needed());
+        assert_eq!(workspace.need(), Need::Work);
         assert!(!workspace.is_busy(), "another comparison can start");
         workspace.unseen = Instant::now().checked_sub(UNSEEN_RESULT_TIMEOUT);
-        assert!(!workspace.is_needed());
+        assert_eq!(workspace.need(), Need::Nothing);
     }
 }

@@ -1,6 +1,6 @@
 // The page of Veilpath: loads the state of the program, shows one step of it, and sends back what is changed.
 import { Picture } from "/picture.js";
-import { partnerStep } from "/partner.js";
+import { partnerStep, phases } from "/partner.js";
 
 export const state = { now: null };
 const body = document.createElement("div");
@@ -8,10 +8,19 @@ const pictureBox = document.createElement("section");
 const reportBox = document.createElement("section");
 const main = document.getElementById("step");
 const titles = { data: "Data", encode: "Encode", compare: "Compare here", partner: "With a partner" };
+/** The largest file that the program takes. */
+const MAX_BYTES = 512 * 2 ** 20;
+const tooLarge = (name) => ({ message: `${name} is larger than 512 MB.`, advice: "Start “veilpath ui FOLDER”: files in that folder are read from disk." });
 let shown = "";
-let lost = "";
+let lost = null;
 let announced = "";
 let reportShown = "";
+let events = null;
+// A slider under the pointer, and whether the part of the page around it was left as it is.
+let held = null;
+let outdated = false;
+// The last encoding that worked, so that a wrong option does not empty the page.
+let worked = [null, null];
 
 /** An element with attributes, listeners (functions) and children; texts are never parsed as markup. */
 export function h(tag, attributes, ...children) {
@@ -25,8 +34,8 @@ export function h(tag, attributes, ...children) {
   return element;
 }
 
-/** Sends a request; throws the problem of a refusal. */
-export async function request(path, { method = "POST", json, bytes } = {}) {
+/** Sends a request; throws the problem of a refusal. `raw` returns the bytes of a file. */
+export async function request(path, { method = "POST", json, bytes, raw } = {}) {
   const options = { method, headers: {} };
   if (json !== undefined) {
     options.body = JSON.stringify(json);
@@ -36,9 +45,11 @@ export async function request(path, { method = "POST", json, bytes } = {}) {
   try {
     answer = await fetch(path, options);
   } catch {
-    throw { message: "The program has ended.", advice: "Start Veilpath again, and drop your files again." };
+    throw { message: "The program has ended.", advice: "Start Veilpath again, and drop your files again.", ended: true };
   }
-  if (answer.status === 413) throw { message: "This file is larger than 512 MB.", advice: "Start “veilpath ui FOLDER”: files in that folder are read from disk." };
+  if (answer.status === 413) throw bytes ? tooLarge(bytes.name ?? "This file") : { message: "This is too much for one request.", advice: "" };
+  if (answer.status === 401) throw { message: "This page belongs to a program that has ended.", advice: "Start Veilpath again: it opens a new page." };
+  if (raw && answer.ok) return answer.blob();
   const type = answer.headers.get("content-type") ?? "";
   const value = type.startsWith("application/json") ? await answer.json() : await answer.arrayBuffer();
   if (!answer.ok) throw value.problem ?? { message: `The program answered ${answer.status}.`, advice: "" };
@@ -68,14 +79,33 @@ function showProblems(problems) {
   if (problems.length) alert.scrollIntoView({ block: "nearest" });
 }
 
-export function announce(text) {
+export function showStatus(text) {
   document.getElementById("status").textContent = text;
 }
 
-export function problemBox(problem) {
+/** Says something to those who cannot see it on the page. */
+function announce(text) {
+  document.getElementById("announced").textContent = text;
+}
+
+/** Saves a file of the program, or says why there is none. */
+export const download = (path, name) => attempt(async () => {
+  const address = URL.createObjectURL(await request(path, { method: "GET", raw: true }));
+  h("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 60000);
+});
+
+/** What is wrong with the files or the options. Before the first area is drawn, nothing is. */
+function problemOf(now) {
+  if (!now.problem) return null;
+  if (now.problem.fields?.includes("aoi-file") && !now.letters.areas.length) return h("p", { class: "hint", id: "problem" }, "Draw an area on the picture: with the mouse, or by pressing Enter on it. Places in it then become its letter.");
+  return problemBox(now.problem, "problem");
+}
+
+export function problemBox(problem, id) {
   if (!problem) return null;
   if (!problem.message) problem = { message: String(problem), advice: "" };
-  return h("div", { class: "warning problem" }, h("strong", { class: problem.file || /^\S+\.\w+:/.test(problem.message) ? null : "sentence" }, problem.message), differenceTable(problem.differences), problem.advice ? h("p", null, problem.advice) : null);
+  return h("div", { class: "warning problem", id }, h("strong", { class: problem.file || /^\S+\.\w+:/.test(problem.message) ? null : "sentence" }, problem.message), differenceTable(problem.differences), problem.advice ? h("p", null, problem.advice) : null);
 }
 
 /** Two plans side by side, where they differ. */
@@ -88,7 +118,7 @@ export function box(id, label, input, { help, field, wide, double } = {}) {
   const wrong = field && state.now?.problem?.fields?.includes(field);
   input.id = id;
   if (wrong) input.setAttribute("aria-invalid", "true");
-  if (help) input.setAttribute("aria-describedby", `${id}-help`);
+  if (help || wrong) input.setAttribute("aria-describedby", `${help ? `${id}-help` : ""}${wrong ? " problem" : ""}`.trim());
   return h("div", { class: `field${wrong ? " wrong" : ""}${wide ? " wide" : ""}${double ? " double" : ""}` }, h("label", { for: id }, label), input, help ? h("small", { id: `${id}-help` }, help) : null);
 }
 
@@ -98,7 +128,14 @@ export function select(value, choices, change) {
 }
 
 export function text(value, change, attributes) {
-  const input = h("input", { type: "text", value: value ?? "", autocomplete: "off", spellcheck: "false", ...attributes, change: () => change(input.value) });
+  // The browser tells nothing about a text that was typed before the page was drawn again, so the value is compared.
+  let sent = value ?? "";
+  const commit = () => {
+    if (!input.isConnected || input.value === sent) return;
+    sent = input.value;
+    change(input.value);
+  };
+  const input = h("input", { type: "text", value: value ?? "", autocomplete: "off", spellcheck: "false", ...attributes, change: commit, blur: commit, keydown: (event) => { if (event.key === "Enter") commit(); } });
   return input;
 }
 
@@ -112,7 +149,7 @@ export function commandBox(lines, note) {
   const code = lines.join("\n");
   if (!code) return null;
   const button = h("button", { type: "button", click: async () => {
-    await navigator.clipboard?.writeText(code).then(() => announce("Copied."), () => announce("The browser does not allow copying: select the text and copy it yourself."));
+    await navigator.clipboard?.writeText(code).then(() => showStatus("Copied."), () => showStatus("The browser does not allow copying: select the text and copy it yourself."));
   } }, "Copy");
   return h("details", { class: "command" }, h("summary", null, "The same on the command line"), h("div", { class: "scroll" }, h("pre", { tabindex: "0" }, code)), note ? h("p", { class: "note" }, note) : null, button);
 }
@@ -147,8 +184,9 @@ function dataStep(now) {
   const others = now.files.filter((file) => !gaze.includes(file));
   return [
     dropZone(now),
-    now.problem ? problemBox(now.problem) : null,
-    gaze.length ? h("section", null, h("h2", null, "Files"), fileTable(now, gaze), others.length ? pictureTable(now, others) : null, cohortLines(now)) : null,
+    problemOf(now),
+    gaze.length ? h("section", { id: "file-list" }, h("h2", null, "Files"), fileTable(now, gaze), others.length ? pictureTable(now, others) : null, cohortLines(now)) : null,
+    pictureBox,
     !gaze.length && others.length ? h("section", null, h("h2", null, "Pictures"), pictureTable(now, others)) : null,
     now.files.some((file) => file.kind === "gaze" || file.kind === "unknown") ? readForm(now) : null,
     commandBox(now.commands.encode),
@@ -163,8 +201,10 @@ export async function addFiles(files, isFolder = false) {
   const kinds = new Map();
   let invitations = 0;
   for (const [at, file] of files.entries()) {
-    announce(`Reading ${file.name} (${at + 1} of ${files.length})…`);
+    showStatus(`Reading ${file.name} (${at + 1} of ${files.length})…`);
     try {
+      // The program would close the connection, and the browser would not say why.
+      if (file.size > MAX_BYTES) throw tooLarge(file.name);
       const { id, kind } = await request(`/api/files?name=${encodeURIComponent(file.name)}&more=${files.length > 1}`, { bytes: file });
       if (kind === "invitation") invitations += 1;
       else kinds.set(id, kind);
@@ -182,7 +222,7 @@ export async function addFiles(files, isFolder = false) {
   if (invitations) location.hash = "#partner";
   // The new step clears what was said before.
   await new Promise((done) => setTimeout(done));
-  announce(!taken ? "" : taken === invitations ? "The partner’s file was opened." : `${left ? `${count(left, "other file")} of the folder left out. ` : ""}${count(taken, "file")} read.`);
+  showStatus(!taken ? "" : taken === invitations ? "The partner’s file was opened." : `${left ? `${count(left, "other file")} of the folder left out. ` : ""}${count(taken, "file")} read.`);
   showProblems(refused);
 }
 
@@ -195,21 +235,37 @@ async function dropped(transfer) {
     if (entry.isFile) files.push(await new Promise((good, bad) => entry.file(good, bad)));
     else {
       const reader = entry.createReader();
+      const inside = [];
       for (;;) {
         const part = await new Promise((good, bad) => reader.readEntries(good, bad));
         if (!part.length) break;
-        for (const inner of part) await walk(inner);
+        inside.push(...part);
       }
+      // In the same order on every machine.
+      inside.sort((a, b) => (a.name < b.name ? -1 : 1));
+      for (const inner of inside) await walk(inner);
     }
   };
   for (const entry of entries) await walk(entry);
   return [files.filter((file) => !file.name.startsWith(".")), true];
 }
 
+/** The files of an input, which can be chosen again afterwards. */
+export function chosen(input) {
+  const files = [...input.files];
+  input.value = "";
+  return files;
+}
+
 function dropZone(now) {
-  const input = h("input", { type: "file", id: "files", multiple: true, class: "visually-hidden", change: () => addFiles([...input.files]) });
-  const folder = h("input", { type: "file", id: "folder", webkitdirectory: true, multiple: true, class: "visually-hidden", change: () => addFiles([...folder.files].filter((file) => !file.name.startsWith(".")), true) });
-  const fromFolder = now.folder && now.folder.files.length ? box("folder-file", `From the folder “${now.folder.name}”`, select("", [["", "Choose a file…"], ...now.folder.files.map((name) => [name, name])], (name) => name && attempt(() => request("/api/folder", { json: { name } })))) : null;
+  const input = h("input", { type: "file", id: "files", multiple: true, class: "visually-hidden", change: () => addFiles(chosen(input)) });
+  const folder = h("input", { type: "file", id: "folder", webkitdirectory: true, multiple: true, class: "visually-hidden", change: () => addFiles(chosen(folder).filter((file) => !file.name.startsWith(".")), true) });
+  const open = (name) => attempt(async () => {
+    const { kind } = await request("/api/folder", { json: { name } });
+    if (kind === "invitation") location.hash = "#partner";
+  });
+  const help = now.folder?.left_out ? `The first ${now.folder.files.length} are listed; drop others on this page.` : null;
+  const fromFolder = now.folder && now.folder.files.length ? box("folder-file", `From the folder “${now.folder.name}”`, select("", [["", "Choose a file…"], ...now.folder.files.map((name) => [name, name])], (name) => name && open(name)), { help }) : null;
   return h("section", { class: "drop", id: "drop" },
     h("h2", null, "Drop your recordings here"),
     h("p", null, "Fixations or gaze of EyeLink, Tobii, SMI, Pupil Labs, Gazepoint and others, tables, or cohort files; pictures of the stimuli as PNG or JPEG; a partner’s invitation. Nothing is uploaded: the files go to the program on this machine."),
@@ -250,10 +306,11 @@ const reasons = {
 };
 
 function fileTable(now, files) {
-  const summaries = now.cohorts.flatMap((cohort) => cohort?.summary?.files ?? []);
+  // One file that cannot be read does not hide what is known about the others.
+  const summaries = (now.cohorts.some(Boolean) ? now.cohorts : worked).flatMap((cohort) => cohort?.summary?.files ?? []);
   const rows = files.map((file) => {
-    const summary = summaries.find((it) => it.file === file.reader_name);
     const wrong = now.problem?.file === file.reader_name;
+    const summary = wrong ? null : summaries.find((it) => it.file === file.reader_name);
     const drops = Object.entries(summary?.dropped ?? {}).map(([reason, rows]) => `${rows.toLocaleString("en")} ${reasons[reason] ?? reason}`);
     const side = select(String(file.side), [["0", "first"], ["1", "second"]], (side) => attempt(() => request(`/api/files/${file.id}`, { json: { side: Number(side) } })));
     side.id = `side-${file.id}`;
@@ -300,12 +357,13 @@ export function guess(file, now) {
 
 const boxes = {
   events: "Events to use", rows: "Rows to use", units: "Unit of coordinates", "time-unit": "Unit of times", rate: "Samples per second", "screen-cm": "Screen, in centimetres",
-  distance: "Eye to screen", "min-dwell": "Shortest dwell", "max-gap": "Longest gap", "min-duration": "Shortest fixation", velocity: "Fastest fixation", dispersion: "Widest fixation", detect: "Raw gaze becomes",
+  distance: "Eye to screen, in centimetres", "min-dwell": "Shortest dwell", "max-gap": "Longest gap", "min-duration": "Shortest fixation", velocity: "Fastest fixation", dispersion: "Widest fixation", detect: "Raw gaze becomes",
 };
 
 /** A note; one about a box without effect names the box. */
 function noteWords({ text, fields }) {
-  if (!text.startsWith("has no effect") || !fields?.length) return text;
+  // On this page, areas are drawn.
+  if (!text.startsWith("has no effect") || !fields?.length) return text.replace(/check that the AOI file uses .*/, "draw one on it, or tick “on all stimuli”");
   return `${fields.map((field) => `“${boxes[field] ?? field}”`).join(" and ")} ${text}`;
 }
 
@@ -317,12 +375,15 @@ function cohortLines(now) {
 }
 
 const known = ["participant", "group", "stimulus", "x", "y", "duration", "start"];
+const roleNames = { participant: "Participant", group: "Group", stimulus: "Stimulus", x: "Horizontal place (x)", y: "Vertical place (y)", duration: "Duration", start: "Start", time: "Time" };
 
 function readForm(now) {
   const read = now.read;
   const set = (name) => (value) => change({ read: { ...state.now.read, [name]: value } });
   const files = now.cohorts.flatMap((cohort) => cohort?.summary?.files ?? []);
-  const columns = [...new Set(files.flatMap((file) => [...(file.columns?.used ?? []).map((it) => it.column), ...(file.columns?.not_used ?? [])]))];
+  const read_columns = [...new Set(files.flatMap((file) => [...(file.columns?.used ?? []).map((it) => it.column), ...(file.columns?.not_used ?? [])]))];
+  // A table that cannot be read yet has column names, too.
+  const columns = [...new Set([...read_columns, ...now.headers])];
   const used = new Map(files.flatMap((file) => (file.columns?.used ?? []).map((it) => [it.role, it.column])));
   const roles = [...new Set([...known, ...used.keys(), ...Object.keys(read.columns)])];
   const labels = [...new Set(files.flatMap((file) => Object.keys(file.left_out)))];
@@ -331,7 +392,7 @@ function readForm(now) {
     const choose = (name) => change({ read: { ...state.now.read, columns: { ...state.now.read.columns, [role]: name } } });
     const automatic = used.has(role) && !value ? `automatic: ${used.get(role)}` : "automatic";
     const input = columns.length ? select(value, [["", automatic], ...columns.map((name) => [name, name])], choose) : text(value, choose, { placeholder: "automatic" });
-    return box(`column-${role}`, role, input, { field: { participant: "participant-column", stimulus: "stimulus-column", group: "group-column", x: "place-columns", y: "place-columns" }[role] });
+    return box(`column-${role}`, roleNames[role] ?? role, input, { field: { participant: "participant-column", stimulus: "stimulus-column", group: "group-column", x: "place-columns", y: "place-columns" }[role] });
   };
   const hasColumns = columns.length || now.problem?.fields?.some((field) => field.endsWith("columns"));
   return h("section", { id: "reading" }, h("h2", null, "What the files do not say"),
@@ -350,7 +411,7 @@ function readForm(now) {
         box("read-screen-cm", "Screen, in centimetres", text(read.screen_cm, set("screen_cm"), { placeholder: "52x29" }), { field: "screen-cm" }),
         box("read-distance", "Eye to screen, in centimetres", text(read.distance, set("distance"), { placeholder: "60" }), { field: "distance" }),
         box("read-rate", "Samples per second", text(read.rate, set("rate"), { placeholder: "from the times" }), { field: "rate" }),
-        box("read-file-name", "Pattern of file names", text(read.file_name, set("file_name"), { placeholder: "{stimulus}_p{participant}" }), { field: "name-template" }),
+        box("read-file-name", "Pattern of file names", text(read.file_name, set("file_name"), { placeholder: "{stimulus}_p{participant}" }), { field: "name-template", help: "Where a file’s name says who looked at what." }),
         box("read-participant", "Participant, if no file names one", text(read.participant, set("participant")), { field: "participant" }),
         box("read-stimulus", "Stimulus, if no file names one", text(read.stimulus, set("stimulus")), { field: "stimulus" })),
       check("read-flip-y", "The vertical axis points the other way", read.flip_y, set("flip_y"))));
@@ -361,7 +422,7 @@ function encodeStep(now) {
   const ready = now.cohorts.some((cohort) => cohort);
   if (!hasGaze && !ready) return [h("section", null, h("p", null, "There are no recordings yet."), h("a", { class: "button primary", href: "#data" }, "Go to Data"))];
   return [
-    now.problem ? problemBox(now.problem) : null,
+    problemOf(now),
     now.problem?.file ? h("p", { class: "next" }, h("a", { class: "button", href: "#data" }, "Change it under Data")) : null,
     hasGaze ? letterForm(now) : h("section", null, h("p", null, "A cohort file is already encoded.")),
     lettersTable(now),
@@ -385,7 +446,10 @@ const letters = (values) => change({ letters: { ...state.now.letters, ...values 
 function letterForm(now) {
   const form = now.letters;
   const [columns, rows] = form.grid.split("x").map(Number);
-  const raw = now.cohorts.some((cohort) => cohort?.summary?.data?.gaze) || form.detect !== "runs";
+  const raw = [...now.cohorts, ...worked].some((cohort) => cohort?.summary?.data?.gaze) || form.detect !== "runs";
+  // A threshold in degrees needs to know how large the screen was, and how far away.
+  const inDegrees = now.found.unit?.startsWith("degrees") || (now.read.screen_cm && now.read.distance);
+  const start = (detect) => letters({ detect, ...(detect === "ivt" && !form.velocity && !inDegrees ? { velocity: "800px" } : {}), ...(detect === "idt" && !form.dispersion && !inDegrees ? { dispersion: "40px" } : {}) });
   const side = (id, label, value, make) => {
     const output = h("output", { for: id }, String(value));
     const input = h("input", { type: "range", min: 1, max: 30, value, input: () => {
@@ -412,7 +476,7 @@ function letterForm(now) {
       box("outside", "Points outside", select(form.outside, [["drop", "are dropped"], ["clamp", "go to the nearest cell"]], (outside) => letters({ outside })))) : null,
     raw ? h("div", null, h("h3", null, "Raw gaze"),
       h("div", { class: "fields" },
-        box("detect", "Becomes", select(form.detect, [["runs", "runs in the same cell or area"], ["ivt", "fixations by velocity (I-VT)"], ["idt", "fixations by dispersion (I-DT)"]], (detect) => letters({ detect })), { field: "detect" }),
+        box("detect", "Raw gaze becomes", select(form.detect, [["runs", "runs in the same cell or area"], ["ivt", "fixations by velocity (I-VT)"], ["idt", "fixations by dispersion (I-DT)"]], start), { field: "detect" }),
         form.detect === "runs" ? [
           slider("min-dwell", "Shortest dwell", form.min_dwell || 100, { min: 10, max: 500, step: 10, unit: " ms" }, "min_dwell"),
           slider("max-gap", "Longest gap", form.max_gap || 75, { min: 0, max: 300, step: 5, unit: " ms" }, "max_gap")] : null,
@@ -424,14 +488,15 @@ function letterForm(now) {
           lengthUnit("dispersion", unit(form.dispersion, "deg"), (to) => letters({ dispersion: to === "px" ? "40px" : "1deg" }))] : null,
         form.detect === "runs" ? null : slider("min-duration", "Shortest fixation", form.min_duration || 100, { min: 20, max: 500, step: 10, unit: " ms" }, "min_duration"))) : null,
     h("details", { open: Boolean(form.bin) || form.drop_empty || form.keep_fixations }, h("summary", null, "More"),
-      h("div", { class: "fields" }, box("bin", "Repeat letters every … ms (ScanMatch)", text(form.bin, (bin) => letters({ bin }), { placeholder: "off", inputmode: "numeric" }), { field: "bin" })),
+      h("div", { class: "fields" }, box("bin", "One letter per … ms of fixation (ScanMatch)", text(form.bin, (bin) => letters({ bin }), { placeholder: "off", inputmode: "numeric" }), { field: "bin" })),
       check("drop-empty", "Leave out empty scanpaths", form.drop_empty, (drop_empty) => letters({ drop_empty })),
       check("keep-fixations", "Keep fixations, for metrics that compare places or durations", form.keep_fixations, (keep_fixations) => letters({ keep_fixations }))));
 }
 
 function lettersTable(now) {
-  const parts = now.cohorts.map((cohort, side) => cohort && h("div", null,
-    h("p", null, h("strong", null, side ? "Second cohort: " : "First cohort: "), `${count(cohort.scanpaths, "scanpath")}, ${cohort.alphabet.match(/\d+/)?.[0] ?? cohort.alphabet} possible letters. `, h("a", { href: `/api/cohorts/${side}`, download: "" }, "Save the cohort file")),
+  const isOld = now.problem && !now.cohorts.some(Boolean);
+  const parts = (isOld ? worked : now.cohorts).map((cohort, side) => cohort && h("div", null,
+    h("p", null, h("strong", null, side ? "Second cohort: " : "First cohort: "), `${count(cohort.scanpaths, "scanpath")}, ${cohort.alphabet.match(/\d+/)?.[0] ?? cohort.alphabet} possible letters. `, isOld ? "These are the letters of the last settings that worked." : h("a", { href: `/api/cohorts/${side}`, download: "" }, "Save the cohort file")),
     h("div", { class: "scroll letters-box", tabindex: "0", role: "region", "aria-label": "Letters" }, h("table", { class: "letters-table" },
       h("thead", null, h("tr", null, ["Participant", "Stimulus", "Length", "Letters"].map((title) => h("th", { scope: "col" }, title)))),
       h("tbody", null, cohort.entries.map((entry) => h("tr", null, h("th", { scope: "row" }, entry.participant), h("td", null, entry.stimulus ?? "–"), h("td", { class: "number" }, String(entry.length)), h("td", null, h("code", null, entry.letters || "(empty)"))))))),
@@ -485,16 +550,16 @@ function compareStep(now) {
   const set = (name) => (value) => save({ compare: { ...now.compare, [name]: value } });
   const running = now.job?.running;
   return [
-    h("section", null, h("h2", null, "Two cohorts on this machine"),
+    h("section", { id: "comparison" }, h("h2", null, "Two cohorts on this machine"),
       h("p", null, split ? "All files are in the first cohort, so its participants are split into two halves at random. To compare two cohorts, move files to the second one under Data." : `${now.cohorts[0].name} with ${now.cohorts[1]?.name ?? "the second cohort"}.`),
       planBoxes(now.plan, (plan) => save({ plan }), "plan", false),
       h("div", { class: "fields" },
-        split ? box("seed", "Seed of the split", text(now.compare.seed, set("seed"), { inputmode: "numeric" }), { help: "The same number always gives the same random halves." }) : null,
+        split ? box("seed", "Seed of the random split", text(now.compare.seed, set("seed"), { inputmode: "numeric" }), { help: "The same number always gives the same random halves." }) : null,
         box("first-name", "Name of the first cohort", text(now.compare.first, set("first"), { placeholder: split ? "half a" : "first" })),
         box("second-name", "Name of the second cohort", text(now.compare.second, set("second"), { placeholder: split ? "half b" : "second" }))),
       check("sites", "Also test whether the two cohorts differ", now.compare.sites, set("sites")),
       h("p", null, h("button", { type: "button", class: "primary", id: "compare", disabled: running, click: () => attempt(() => request("/api/compare")) }, "Compare"),
-        running ? [" ", h("button", { type: "button", id: "cancel", click: () => attempt(async () => { await request("/api/compare", { method: "DELETE" }); announce("The comparison was cancelled."); }) }, "Cancel")] : null),
+        running ? [" ", h("button", { type: "button", id: "cancel", click: () => attempt(async () => { await request("/api/compare", { method: "DELETE" }); showStatus("The comparison was cancelled."); }) }, "Cancel")] : null),
       running ? progressBar() : null,
       problemBox(now.job?.problem)),
     resultBox(now, false),
@@ -520,9 +585,9 @@ function statisticsBox(words) {
 
 /** The result as text; the report is below. */
 export function resultBox(now, withPartner) {
-  const result = now.result;
-  if (!result || result.with_partner !== withPartner) return null;
-  const link = (kind, title) => h("a", { class: "button", href: `/api/exports/${kind}`, download: "" }, title);
+  const result = withPartner ? now.partner_result : now.result;
+  if (!result) return null;
+  const link = (kind, title) => h("a", { class: "button", href: `/api/exports/${result.id}/${kind}`, download: "" }, title);
   const old = withPartner && now.session.phase !== "finished";
   return h("section", { id: "result" }, h("h2", null, old ? "Result of the last session" : "Result"),
     result.answers ? h("pre", { class: "words", tabindex: "0" }, result.answers.trim()) : null,
@@ -533,7 +598,7 @@ export function resultBox(now, withPartner) {
 }
 
 function showReport(now, step) {
-  const wanted = now.result && (step === "compare" || step === "partner") && now.result.with_partner === (step === "partner") ? now.result : null;
+  const wanted = { compare: now.result, partner: now.partner_result }[step];
   reportBox.hidden = !wanted;
   const key = wanted ? `${wanted.id}` : "";
   if (!wanted || key === reportShown) return;
@@ -550,47 +615,99 @@ const picture = new Picture(pictureBox, { h, request, attempt, letters, state, g
 
 function current() {
   const name = location.hash.slice(1);
-  return steps[name] ? name : "data";
+  return Object.hasOwn(steps, name) ? name : "data";
+}
+
+/** Puts the parts of a step on the page. One with a slider under the pointer stays as it is: the drag would end with it. */
+function place(parts) {
+  const kept = held && [...body.children].find((part) => part.contains(held));
+  const at = kept ? parts.findIndex((part) => part.id && part.id === kept.id) : -1;
+  if (at < 0) {
+    body.replaceChildren(...parts);
+    return;
+  }
+  outdated = true;
+  for (const part of [...body.children]) if (part !== kept) part.remove();
+  kept.before(...parts.slice(0, at));
+  kept.after(...parts.slice(at + 1));
+}
+
+/** The element that has the focus, and what is in it. */
+function focused() {
+  const active = document.activeElement;
+  // A button that was used may be disabled or gone for a while.
+  if (lost && (active === document.body || active?.dataset.fallback)) return lost;
+  lost = null;
+  if (!active?.id || !body.contains(active)) return null;
+  const isText = active.type === "text";
+  return { id: active.id, section: active.closest("section")?.id, value: isText || active.type === "range" ? active.value : null, start: isText ? active.selectionStart : null };
+}
+
+/** Gives the focus back, or to the heading of the part where it was. */
+function focusAgain(kept) {
+  if (!kept) return;
+  const again = document.getElementById(kept.id);
+  if (again === document.activeElement) return;
+  if (again && !again.disabled) {
+    lost = null;
+    if (kept.value !== null && again.value !== kept.value) again.value = kept.value;
+    again.focus({ preventScroll: true });
+    if (kept.start !== null) again.setSelectionRange?.(kept.start, kept.start);
+    return;
+  }
+  lost = { ...kept, value: null, start: null };
+  const heading = document.getElementById(kept.section)?.querySelector("h2") ?? main.querySelector("h2") ?? main;
+  if (heading !== main) {
+    heading.tabIndex = -1;
+    heading.dataset.fallback = "yes";
+  }
+  heading.focus({ preventScroll: true });
+}
+
+// What those who cannot see the page have been told.
+const told = { problem: "", phase: "" };
+function tell(now) {
+  const problem = now.problem ? `${now.problem.message} ${now.problem.advice}` : "";
+  if (problem !== told.problem && problem) announce(problem);
+  const phase = phases[now.session.phase] ?? "";
+  if (phase !== told.phase && phase) announce(`${phase}. ${now.session.problem?.message ?? ""}`);
+  Object.assign(told, { problem, phase });
 }
 
 function show(force) {
   const now = state.now;
+  if (!now.problem) worked = now.cohorts;
   const step = current();
   for (const name of Object.keys(steps)) {
     const link = document.getElementById(`to-${name}`);
     if (name === step) link.setAttribute("aria-current", "step");
     else link.removeAttribute("aria-current");
   }
-  document.title = `${titles[step]} – Veilpath`;
+  // Whoever waits for a partner may look at another page meanwhile.
+  document.title = now.session.phase === "agreed" ? "The partner is ready – Veilpath" : `${titles[step]} – Veilpath`;
   const signature = step + JSON.stringify({ ...now, folder: null });
   if (force || signature !== shown) {
     shown = signature;
-    const active = document.activeElement;
-    // A button that was used may be disabled or gone for a while.
-    if (active?.id && body.contains(active)) lost = "";
-    const kept = active === document.body && lost ? { id: lost, value: null, start: null } : active?.id && body.contains(active) ? { id: active.id, value: active.type === "text" || active.type === "range" || active.tagName === "TEXTAREA" ? active.value : null, start: active.type === "text" ? active.selectionStart : null } : null;
+    const kept = focused();
     const open = new Set([...body.querySelectorAll("details[open]")].map((it) => it.firstChild?.textContent));
     const scrolled = body.querySelector(".many")?.scrollTop ?? 0;
-    body.replaceChildren(...[steps[step](now)].flat(9).filter(Boolean));
+    // The picture is below the files, and above the options of letters.
+    if (step !== "data" && body.contains(pictureBox)) main.prepend(pictureBox);
+    place([steps[step](now)].flat(9).filter(Boolean));
     for (const details of body.querySelectorAll("details")) if (open.has(details.firstChild?.textContent)) details.open = true;
     const many = body.querySelector(".many");
     if (many) many.scrollTop = scrolled;
-    const again = kept && document.getElementById(kept.id);
-    if (kept && (!again || again.disabled)) lost = kept.id;
-    if (again) {
-      if (kept.value !== null && again.value !== kept.value) again.value = kept.value;
-      again.focus({ preventScroll: true });
-      if (kept.start !== null) again.setSelectionRange?.(kept.start, kept.start);
-    }
+    focusAgain(kept);
   }
   const traced = now.stimuli.some((it) => it.points > 0);
-  pictureBox.hidden = !(step === "encode" && traced);
-  if (!pictureBox.hidden) picture.update(now);
+  pictureBox.hidden = !(["data", "encode"].includes(step) && traced);
+  if (!pictureBox.hidden) picture.update(now, step === "encode");
   showReport(now, step);
+  tell(now);
   main.setAttribute("aria-busy", "false");
   // For screen readers.
-  const done = now.job?.running ? "" : now.result && !now.result.with_partner ? `result ${now.result.id}` : "";
-  if (done && announced !== done && announced !== "" && step === "compare") announce("The comparison is finished: the result is below.");
+  const done = now.job?.running ? "" : now.result ? `result ${now.result.id}` : "";
+  if (done && announced !== done && announced !== "" && step === "compare") showStatus("The comparison is finished: the result is below.");
   announced = done || "running";
 }
 
@@ -621,7 +738,7 @@ function progress({ done, total, seconds_left, session }) {
 }
 
 function listen() {
-  const events = new EventSource("/api/events");
+  events = new EventSource("/api/events");
   let wasOpen = false;
   events.addEventListener("open", () => { if (wasOpen) { document.getElementById("alert").replaceChildren(); refresh(); } wasOpen = true; });
   events.addEventListener("message", (message) => {
@@ -632,11 +749,35 @@ function listen() {
   events.addEventListener("error", () => document.getElementById("alert").replaceChildren(problemBox({ message: "The program does not respond.", advice: "If it has ended, start Veilpath again, and drop the files again. A session with a partner continues where it stopped: open the partner’s file again, and connect with the same recordings and the same plan." })));
 }
 
+const root = document.documentElement;
+const preferred = matchMedia("(prefers-color-scheme: dark)");
+const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : preferred.matches);
+const showTheme = () => document.getElementById("theme").setAttribute("aria-pressed", String(isDark()));
 function theme() {
-  const root = document.documentElement;
-  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  root.dataset.theme = dark ? "light" : "dark";
+  root.dataset.theme = isDark() ? "light" : "dark";
+  showTheme();
   picture.redraw();
+}
+
+/** Ends the program, after a question if something would be lost. */
+async function quit() {
+  const { files, job, session } = state.now ?? { files: [] };
+  const question = job?.running || session?.running ? "A comparison is running. End it, and Veilpath?" : files.length ? "End Veilpath? It forgets your files, areas and results." : "";
+  if (question && !confirm(question)) return;
+  await attempt(async () => {
+    try {
+      await request("/api/quit");
+    } catch (problem) {
+      // It may end before it answers.
+      if (!problem.ended) throw problem;
+    }
+    events?.close();
+    state.now = null;
+    for (const part of document.querySelectorAll(".top nav, .top .actions")) part.hidden = true;
+    showStatus("");
+    main.replaceChildren(h("section", null, h("p", null, "Veilpath has ended. You can close this page.")));
+    main.focus();
+  });
 }
 
 document.documentElement.classList.add("js");
@@ -645,11 +786,20 @@ reportBox.id = "report";
 pictureBox.hidden = reportBox.hidden = true;
 main.replaceChildren(pictureBox, body, reportBox);
 document.getElementById("theme").addEventListener("click", theme);
-document.getElementById("quit").addEventListener("click", async () => {
-  await attempt(() => request("/api/quit"));
-  main.replaceChildren(h("section", null, h("p", null, "Veilpath has ended. You can close this page.")));
-});
-addEventListener("hashchange", () => { if (state.now) { announce(""); show(true); main.focus({ preventScroll: true }); scrollTo(0, 0); } });
+showTheme();
+preferred.addEventListener("change", showTheme);
+document.getElementById("quit").addEventListener("click", quit);
+// The part of the address after # names the step, so the link must not change it.
+document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
+addEventListener("pointerdown", (event) => { held = event.target.type === "range" ? event.target : null; }, true);
+const release = () => {
+  held = null;
+  if (outdated && state.now) show(true);
+  outdated = false;
+};
+addEventListener("pointerup", release, true);
+addEventListener("pointercancel", release, true);
+addEventListener("hashchange", () => { if (state.now) { showStatus(""); lost = null; show(true); main.focus({ preventScroll: true }); scrollTo(0, 0); } });
 addEventListener("hashchange-soft", () => { if (state.now) show(true); });
 addEventListener("dragover", (event) => { event.preventDefault(); document.getElementById("drop")?.classList.add("over"); });
 addEventListener("dragleave", () => document.getElementById("drop")?.classList.remove("over"));

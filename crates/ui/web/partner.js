@@ -1,15 +1,16 @@
 // The step with a partner: identity, invitation, plan, session, record.
-import { addFiles, attempt, box, check, commandBox, count, h, planBoxes, problemBox, progressBar, request, resultBox, state, text } from "/app.js";
+import { addFiles, attempt, box, check, chosen, commandBox, count, download, h, planBoxes, problemBox, progressBar, request, resultBox, state, text } from "/app.js";
 
 let identity = null;
 let peerWords = { of: "", words: [] };
-let policy = { of: "", value: null };
+let policy = { of: "", loaded: "", value: null };
 let record = { of: "", lines: [] };
 
 export function partnerStep(now) {
   const session = now.session;
   if (!now.cohorts[0]) return [introduction(), h("section", null, now.partner.peer ? h("p", null, `${now.partner.role === "join" ? "The invitation" : "The answer"} of ${now.partner.peer_name || "the partner"} is open.`) : null, h("p", null, "Your own recordings are missing: drop them under Data, then come back."), h("a", { class: "button primary", href: "#data" }, "Go to Data"))];
   const editable = !session.running;
+  loadPolicy(now);
   return [
     introduction(),
     session.phase === "failed" ? sessionBox(now) : null,
@@ -44,8 +45,7 @@ const wordList = (words) => h("ol", { class: "words-list" }, words.map((word) =>
 function whoBox(now) {
   const form = now.partner;
   const file = h("input", { type: "file", id: "invitation-file", class: "visually-hidden", change: async () => {
-    const [chosen] = file.files;
-    if (chosen) await addFiles([chosen]);
+    await addFiles(chosen(file).slice(0, 1));
   } });
   const role = (value, label) => {
     const input = h("input", { type: "radio", name: "role", id: `role-${value}`, checked: form.role === value, change: () => save({ role: value }) });
@@ -65,13 +65,13 @@ function whoBox(now) {
     h("div", { class: "row" }, file, h("label", { class: "button", for: "invitation-file" }, "Open an invitation or answer")),
     h("fieldset", null, h("legend", null, "Your role"), role("host", "I host"), role("join", "I join")),
     h("fieldset", null, h("legend", null, "Where you meet"),
-      place(false, form.role === "host" ? "Here: the partner connects to this machine" : "At the host: this machine connects to it"),
+      place(false, form.role === "host" ? "Here: the partner connects to this machine, which must be reachable from outside" : "At the host: this machine connects to it"),
       place(true, "At a relay: both connect to a third machine, because neither may open a port")),
     h("div", { class: "fields" },
       box("own-name", "Your institution", text(form.name, (name) => save({ name }), { placeholder: "Clinic" })),
       box("peer-name", "The partner", text(form.peer_name, (peer_name) => save({ peer_name }), { placeholder: "University" })),
       form.via_relay ? box("relay", "The relay’s address", text(form.relay, (relay) => save({ relay }), { placeholder: "relay.example:7071" }), { help: "“veilpath relay” runs there. It has no key, and cannot read what passes through it." }) : null,
-      form.role === "host" && !form.via_relay ? box("listen", "Listen on", text(form.listen, (listen) => save({ listen })), { help: "0.0.0.0 means all networks of this machine." }) : null,
+      form.role === "host" && !form.via_relay ? box("listen", "Address on this machine", text(form.listen, (listen) => save({ listen })), { help: "0.0.0.0 means all networks of this machine; the number after the colon is the port." }) : null,
       form.via_relay ? null : box("address", form.role === "host" ? "Address for the partner" : "The host’s address", text(form.address, (address) => save({ address }), { placeholder: "clinic.example:7070" }), { help: form.role === "host" ? "The name of this machine as the partner reaches it, and the port that your firewall lets through. Your IT department knows both." : "It is in the invitation." }),
       box("peer", "The partner’s fingerprint", text(form.peer, (peer) => save({ peer }), { placeholder: "64 digits" }), { wide: true })),
     form.peer && peerWords.of === form.peer && peerWords.words.length ? h("div", { class: "warning" }, h("p", null, h("strong", null, "Compare these words with the partner by phone"), " before you start. Somebody who changed the invitation on its way cannot change the words that the partner sees."), wordList(peerWords.words)) : null);
@@ -92,7 +92,7 @@ function planBox(now) {
         box("limit", "Maximum comparisons of each scanpath", text(form.limit, (limit) => save({ limit }), { placeholder: "half of what reconstructs it", inputmode: "numeric" }), { help: "Many scores of one scanpath reveal it. Allow more only for a partner that you trust." }),
         box("minimum-group", "Minimum participants in an answer about groups", text(form.minimum_group, (minimum_group) => save({ minimum_group }), { placeholder: "default", inputmode: "numeric" }))),
       check("pseudonyms", "Hide participant ids and stimulus names from the partner", form.pseudonyms, (pseudonyms) => save({ pseudonyms }))),
-    policyBox(now),
+    policyBox(),
     limitsBox(now));
 }
 
@@ -116,15 +116,32 @@ function limitsBox(now) {
   return h("div", { class: "warning", id: "limits" }, h("p", null, `${sentence} A partner with as many participants as you needs ${limits.needed.toLocaleString("en")} comparisons, so this plan would be refused. If you trust the partner, allow more under “More”.`), instead.mean());
 }
 
-function policyBox(now) {
+/** What the policy and the limits say, for the plan as it is now. */
+function loadPolicy(now) {
   const key = JSON.stringify([now.partner.plan, now.partner.role, now.partner.peer, now.partner.limit, now.partner.minimum_group, now.cohorts[0]?.scanpaths, now.cohorts[0]?.encoding, now.files.map((file) => file.id)]);
   if (policy.of !== key) {
-    policy = { of: key, value: policy.value };
-    request("/api/policy", { method: "GET" }).then((value) => { policy = { of: key, value }; redraw(); }, (problem) => { policy = { of: key, value: { exists: true, allowed: false, reason: problem.message } }; redraw(); });
+    policy = { ...policy, of: key };
+    const loaded = (value) => {
+      if (policy.of !== key) return;
+      policy = { of: key, loaded: key, value };
+      redraw();
+    };
+    request("/api/policy", { method: "GET" }).then(loaded, (problem) => loaded({ exists: true, allowed: false, reason: problem.message }));
   }
+}
+
+const isPolicyLoaded = () => policy.loaded !== "" && policy.loaded === policy.of;
+
+function policyWords() {
+  if (!isPolicyLoaded()) return "…";
+  const { exists, allowed, expires } = policy.value;
+  return !exists ? "there is none." : allowed ? `allows this plan until ${expires}.` : "does not allow this plan.";
+}
+
+function policyBox() {
   const value = policy.value;
   if (!value) return null;
-  if (!value.exists) return h("p", { class: "note" }, "Policy: none. A policy.toml would say what may leave your institution.");
+  if (!value.exists) return h("p", { class: "note" }, "Your institution has no policy file (policy.toml) that says what may leave it.");
   return h("p", { class: value.allowed ? "note" : "warning" }, value.allowed ? `Policy: this plan is allowed (${value.file}, valid until ${value.expires}).` : `Policy: this plan is not allowed. ${value.reason.split("\n").slice(value.reason.includes("\n") ? 1 : 0).map((line) => line.trim().replace(`${value.file}, `, "")).join("; ")}`);
 }
 
@@ -133,12 +150,19 @@ function connectBox(now) {
   return h("section", { id: "connect-box" }, h("h2", null, "4. Connect"),
     h("p", null, form.role === "host" ? form.peer ? "Send the invitation to the partner, by e-mail for example. It contains no secret." : "Send the invitation to the partner, by e-mail for example. It contains no secret. The partner sends an answer back: open it on this page, then wait for the partner." : "Send your answer to the host, so that it knows your fingerprint. It contains no secret."),
     h("div", { class: "row" },
-      h("a", { class: "button", id: "save-invitation", href: "/api/invitation", download: "", click: (event) => { if (form.role === "host" && !(form.via_relay ? form.relay : form.address).trim()) { event.preventDefault(); attempt(() => { throw { message: form.via_relay ? "The invitation needs the address of the relay." : "The invitation needs an address at which the partner reaches this machine.", advice: "Enter it above, with a port." }; }); } } }, form.role === "host" ? "Save the invitation" : "Save my answer"),
+      h("button", { type: "button", id: "save-invitation", click: () => saveInvitation(form) }, form.role === "host" ? "Save the invitation" : "Save my answer"),
       h("button", { type: "button", class: "primary", id: "connect", click: () => attempt(() => request("/api/session/connect")) }, form.role === "host" ? "Wait for the partner" : form.via_relay ? "Connect to the relay" : "Connect to the host")),
     h("p", { class: "note" }, "Nothing is computed yet: first both sides see the plan."));
 }
 
-const phases = { waiting: "Waiting for the partner", connected: "Connected: comparing the plans", agreed: "Both sides agree on this plan", computing: "Computing", finished: "Finished", failed: "Stopped" };
+function saveInvitation(form) {
+  if (form.role !== "host") return download("/api/invitation", "veilpath-answer.invitation");
+  const place = form.via_relay ? form.relay : form.address;
+  if (place.trim()) return download("/api/invitation", "veilpath.invitation");
+  return attempt(() => { throw { message: form.via_relay ? "The invitation needs the address of the relay." : "The invitation needs an address at which the partner reaches this machine.", advice: "Enter it above, with a port." }; });
+}
+
+export const phases = { waiting: "Waiting for the partner", connected: "Connected: comparing the plans", agreed: "Both sides agree on this plan", computing: "Computing", finished: "Finished", failed: "Stopped" };
 
 function sessionBox(now) {
   const session = now.session;
@@ -152,7 +176,7 @@ function sessionBox(now) {
     session.problem?.offer && now.partner.plan.reveal === "score" ? h("p", null, instead[session.problem.offer]()) : null,
     session.notes.length ? h("ul", { class: "notes" }, session.notes.map((note) => h("li", null, note))) : null,
     h("div", { class: "row" },
-      session.phase === "agreed" ? h("button", { type: "button", class: "primary", id: "start", click: () => attempt(() => request("/api/session/start")) }, "Start") : null,
+      session.phase === "agreed" ? h("button", { type: "button", class: "primary", id: "start", disabled: !isPolicyLoaded(), click: () => attempt(() => request("/api/session/start")) }, "Start") : null,
       session.phase === "failed" && session.can_resume ? h("button", { type: "button", class: "primary", id: "resume", click: () => attempt(() => request("/api/session/resume")) }, "Resume") : null,
       session.phase === "failed" && session.can_resume ? h("button", { type: "button", id: "give-up", click: () => attempt(() => request("/api/session/reset")) }, "Do not resume") : null,
       session.running ? h("button", { type: "button", id: "stop", click: () => attempt(() => request("/api/session/stop")) }, session.phase === "computing" ? "Pause" : "Cancel") : null,
@@ -176,14 +200,14 @@ function agreedBox(now, agreed) {
       h("dt", null, "Estimate"), h("dd", { id: "estimate" }, `about ${agreed.time} and ${agreed.traffic} over the network.`),
       agreed.limit === null || agreed.groups ? null : [h("dt", null, "Limit"), h("dd", null, `Each of your scanpaths takes part in up to ${count(agreed.comparisons, "comparison")} with this partner; ${agreed.limit.toLocaleString("en")} are allowed.`)],
       agreed.groups ? [h("dt", null, "Groups"), h("dd", null, `No part of the answer is about fewer than ${count(agreed.groups.minimum, "participant")} of a side.`)] : null,
-      policy.value?.exists ? [h("dt", null, "Policy"), h("dd", null, policy.value.allowed ? `allows this plan until ${policy.value.expires}.` : "does not allow this plan.")] : [h("dt", null, "Policy"), h("dd", null, "there is none.")]),
+      h("dt", null, "Policy"), h("dd", { id: "agreed-policy" }, policyWords())),
     h("div", { class: "pair boxes" }, learned("You will learn", you), learned(`${partner} will learn`, host ? "join" : "host")),
     agreed.encoding_on_one_side ? h("p", { class: "warning" }, "Only one side says how its recordings were encoded, so Veilpath cannot check that both did the same.") : null,
     agreed.stimuli_on_one_side ? h("p", { class: "warning" }, "Only one side names stimuli, so every scanpath is compared with every scanpath of the other side.") : null);
 }
 
 function recordBox(now) {
-  const key = `${now.session.phase}${now.result?.id}`;
+  const key = `${now.session.phase}${now.partner_result?.id}`;
   if (record.of !== key) {
     record = { of: key, lines: record.lines };
     request("/api/record", { method: "GET" }).then(({ lines }) => { record = { of: key, lines }; redraw(); }, () => {});

@@ -49,24 +49,26 @@ export class Picture {
     this.stimulus = h("select", { id: "picture-stimulus", change: () => this.choose() });
     this.person = h("select", { id: "picture-person", change: () => this.redraw() });
     this.base = h("canvas", { "aria-hidden": "true" });
-    this.over = h("canvas", { tabindex: "0", role: "application", "aria-label": "Picture of the scanpaths. With the areas tool, Enter adds a rectangle in the middle; arrow keys move it, Shift and arrow keys change its size." });
+    this.over = h("canvas");
     this.frame = h("div", { class: "canvas" }, this.base, this.over);
     this.caption = h("p", { class: "note", id: "picture-caption" });
     this.tools_row = h("div", { class: "row" });
     this.list = h("ul", { class: "plain areas" });
-    root.append(h("h2", null, "Picture"), h("div", { class: "row" }, h("label", { for: "picture-stimulus" }, "Stimulus"), this.stimulus, h("label", { for: "picture-person" }, "Participant"), this.person), this.tools_row, this.frame, this.caption, this.list);
+    root.append(h("h2", null, "Picture"), h("div", { class: "row" }, h("span", { class: "together" }, h("label", { for: "picture-stimulus" }, "Stimulus"), this.stimulus), h("span", { class: "together" }, h("label", { for: "picture-person" }, "Participant"), this.person)), this.tools_row, this.frame, this.caption, this.list);
     this.over.addEventListener("pointerdown", (event) => this.down(event));
     this.over.addEventListener("pointermove", (event) => this.move(event));
     this.over.addEventListener("pointerup", (event) => this.up(event));
+    this.over.addEventListener("pointercancel", () => this.abandon());
     this.over.addEventListener("dblclick", () => this.close());
     this.over.addEventListener("keydown", (event) => this.keyed(event));
     new ResizeObserver(() => this.redraw()).observe(this.frame);
   }
 
-  /** Shows the state of the program. */
-  update(now) {
+  /** Shows the state of the program. Areas are drawn only where letters are chosen. */
+  update(now, canDraw) {
     const { h } = this.tools;
     this.now = now;
+    this.setDrawing(canDraw && now.letters.placing === "areas");
     const names = now.stimuli.map((it) => it.name ?? "");
     if (names.join("\n") !== this.names) {
       this.names = names.join("\n");
@@ -78,23 +80,41 @@ export class Picture {
     this.placing = now.letters.placing;
     if (!this.drawing) this.areas = now.letters.areas;
     this.showTools();
-    const files = JSON.stringify([now.files, now.read, now.letters.detect, now.letters.velocity, now.letters.dispersion, now.letters.min_duration, now.letters.detect === "runs" ? 0 : now.letters.grid]);
-    if (files !== this.key) {
-      this.key = files;
+    // The program counts what it has read and detected; options say only what it will do next.
+    const key = JSON.stringify([now.traced, now.files]);
+    if (key !== this.key) {
+      this.key = key;
       this.choose();
     } else this.overlay();
+  }
+
+  /** Whether the picture takes areas. */
+  setDrawing(canDraw) {
+    if (this.canDraw === canDraw) return;
+    this.canDraw = canDraw;
+    this.drawing = null;
+    this.frame.classList.toggle("drawing", canDraw);
+    const attributes = canDraw
+      ? { tabindex: "0", role: "application", "aria-label": "Picture of the scanpaths. Enter adds a rectangle in the middle; arrow keys move it, Shift and arrow keys change its size." }
+      : { tabindex: "-1", role: "img", "aria-label": "Picture of the scanpaths" };
+    for (const [name, value] of Object.entries(attributes)) this.over.setAttribute(name, value);
   }
 
   async choose() {
     const { attempt, h, request } = this.tools;
     const name = this.stimulus.value;
+    const number = (this.number = (this.number ?? 0) + 1);
+    this.drawing = null;
     await attempt(async () => {
       const data = await request(`/api/picture?name=${encodeURIComponent(name)}`, { method: "GET" });
+      // An answer to an older question may come later.
+      if (number !== this.number) return;
       const length = new DataView(data).getUint32(0, true);
       const head = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length)));
       this.head = head;
       this.points = new Float32Array(data, 4 + length);
     }, true);
+    if (number !== this.number || !this.head) return;
     const kept = this.person.value;
     const people = [...new Set(this.head.recordings.map((it) => it.participant))];
     this.person.replaceChildren(h("option", { value: "" }, `all (${people.length})`), ...people.map((name) => h("option", { value: name }, name)));
@@ -166,7 +186,8 @@ export class Picture {
     const faint = total > 3000;
     const { count } = this.tools;
     const people = new Set(shown.map(([it]) => it.participant)).size;
-    this.caption.textContent = `${count(total, shown.every(([it]) => it.fixations) ? "fixation" : "point")} of ${count(shown.length, "recording")}.` + (faint && !person && people > 1 ? " With many points, choose one participant to see the order." : "") + (this.image ? "" : " To see the stimulus behind it, drop its picture (PNG or JPEG) on this page.");
+    const left = this.now.left_out;
+    this.caption.textContent = `${count(total, shown.every(([it]) => it.fixations) ? "fixation" : "point")} of ${count(shown.length, "recording")}.` + (faint && !person && people > 1 ? " With many points, choose one participant to see the order." : "") + (this.image ? "" : " To see the stimulus behind it, drop its picture (PNG or JPEG) on this page.") + (left ? ` ${count(left, "point")} of all files ${left === 1 ? "is" : "are"} not drawn, because there are too many; letters are made of all.` : "");
     let at = 0;
     let point = 0;
     let cloud = null;
@@ -247,7 +268,7 @@ export class Picture {
       const number = Math.max(0, this.areas.indexOf(area));
       context.strokeStyle = COLOURS[number % COLOURS.length];
       context.fillStyle = COLOURS[number % COLOURS.length];
-      context.lineWidth = area === this.selected ? 3 : 2;
+      context.lineWidth = area === this.drawing ? 3 : 2;
       this.outline(context, area, width, height);
       context.globalAlpha = 0.18;
       context.fill();
@@ -279,27 +300,39 @@ export class Picture {
 
   showTools() {
     const { h } = this.tools;
-    const areas = this.placing === "areas";
-    this.tools_row.hidden = this.list.hidden = !areas;
-    if (!areas) return;
+    this.tools_row.hidden = this.list.hidden = !this.canDraw;
+    if (!this.canDraw) return;
     if (!this.tools_row.firstChild) {
       const tool = (name, title) => {
         const button = h("button", { type: "button", id: `tool-${name}`, "aria-pressed": String(this.tool === name), click: () => {
           this.tool = name;
+          this.abandon();
+          close.hidden = name !== "polygon";
           for (const other of this.tools_row.querySelectorAll("[aria-pressed]")) other.setAttribute("aria-pressed", String(other === button));
         } }, title);
         return button;
       };
-      this.tools_row.append(tool("rectangle", "Rectangle"), tool("polygon", "Polygon"), h("span", { class: "note" }, "Drag a rectangle; click the corners of a polygon and double-click to close it. An area belongs to the stimulus shown, unless you tick “on all stimuli”."));
+      const close = h("button", { type: "button", id: "close-polygon", hidden: this.tool !== "polygon", click: () => this.close() }, "Close the polygon");
+      this.tools_row.append(tool("rectangle", "Rectangle"), tool("polygon", "Polygon"), close, h("span", { class: "note" }, "Drag a rectangle; click the corners of a polygon, then double-click or press “Close the polygon”. An area belongs to the stimulus shown, unless you tick “on all stimuli”."));
     }
     const key = JSON.stringify(this.areas);
     if (key === this.listed) return;
     this.listed = key;
+    const focused = this.list.contains(document.activeElement) ? document.activeElement.id : "";
+    const count = (name) => this.areas.filter((it) => it.name === name).length;
     this.list.replaceChildren(...this.areas.map((area, at) => {
       const name = h("input", { type: "text", id: `area-${at}`, value: area.name, "aria-label": `Name of area ${at + 1}`, autocomplete: "off", change: () => this.save(this.areas.map((it, other) => (other === at ? { ...it, name: name.value.trim() || it.name } : it))) });
       const everywhere = h("input", { type: "checkbox", id: `area-all-${at}`, checked: area.stimulus === null, change: () => this.save(this.areas.map((it, other) => (other === at ? { ...it, stimulus: everywhere.checked ? null : this.stimulus.value || null } : it))) });
-      return h("li", { class: "row" }, name, h("label", { class: "check", for: `area-all-${at}` }, everywhere, " on all stimuli"), area.stimulus === null ? null : h("span", { class: "note" }, `on ${area.stimulus}`), h("button", { type: "button", "aria-label": `Remove ${area.name}`, click: () => this.save(this.areas.filter((_, other) => other !== at)) }, "Remove"));
+      return h("li", { class: "row" }, name, h("label", { class: "check", for: `area-all-${at}` }, everywhere, " on all stimuli"), area.stimulus === null ? null : h("span", { class: "note" }, `on ${area.stimulus}`), count(area.name) > 1 ? h("span", { class: "note" }, "shares a letter with the other areas of this name") : null, h("button", { type: "button", id: `area-remove-${at}`, "aria-label": `Remove ${area.name}`, click: () => this.save(this.areas.filter((_, other) => other !== at)) }, "Remove"));
     }), ...(this.areas.length ? [h("li", null, h("a", { href: "/api/areas", download: "" }, "Save the areas as a file"))] : []));
+    // After the last area was removed, the picture is what comes next.
+    if (focused) (document.getElementById(focused) ?? document.getElementById(`area-remove-${this.areas.length - 1}`) ?? this.over).focus({ preventScroll: true });
+  }
+
+  /** Forgets an area that is not finished. */
+  abandon() {
+    this.drawing = null;
+    this.overlay();
   }
 
   save(areas) {
@@ -316,11 +349,14 @@ export class Picture {
   }
 
   fresh(shape, corners) {
-    return { name: `area ${this.areas.length + 1}`, stimulus: this.stimulus.value || null, shape, corners };
+    // Areas of one name share a letter, so a new one needs a name of its own.
+    let number = 1;
+    while (this.areas.some((it) => it.name === `area ${number}`)) number += 1;
+    return { name: `area ${number}`, stimulus: this.stimulus.value || null, shape, corners };
   }
 
   down(event) {
-    if (this.placing !== "areas" || event.button) return;
+    if (!this.canDraw || event.button) return;
     const place = this.place(event);
     if (this.tool === "polygon") {
       if (this.drawing) this.drawing.corners.splice(-1, 1, place, place);
@@ -358,14 +394,14 @@ export class Picture {
   }
 
   keyed(event) {
-    if (this.placing !== "areas") return;
+    if (!this.canDraw) return;
     if (event.key === "Enter") {
       if (this.drawing) return this.close();
       this.save([...this.areas, this.fresh("rectangle", [[0.35, 0.35], [0.65, 0.65]])]);
       event.preventDefault();
       return;
     }
-    if (event.key === "Escape") { this.drawing = null; this.overlay(); return; }
+    if (event.key === "Escape") return this.abandon();
     const step = { ArrowLeft: [-0.01, 0], ArrowRight: [0.01, 0], ArrowUp: [0, -0.01], ArrowDown: [0, 0.01] }[event.key];
     const last = this.areas.at(-1);
     if (!step || !last) return;

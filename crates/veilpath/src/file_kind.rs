@@ -4,7 +4,7 @@ use crate::cohort::other_file;
 use crate::report::Image;
 use crate::{Error, Invitation, OtherFile, decode_cohort, read_cohort_from};
 use std::sync::Arc;
-use veilpath_encode::Input;
+use veilpath_encode::{Columns, Input, detect, parse_number};
 
 /// What a file is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,12 +83,45 @@ pub fn file_kind(name: &str, bytes: &Arc<[u8]>) -> Result<FileKind, Error> {
     })
 }
 
+/// The most columns of a table that are named, and the longest name.
+const MAX_COLUMNS: usize = 200;
+const MAX_COLUMN_NAME: usize = 200;
+
+/// The names of a table's columns, for users to choose from; none if it is no table, or if its first row is data.
+pub fn table_columns(name: &str, bytes: &Arc<[u8]>) -> Vec<String> {
+    let Ok(input) = Input::from_shared(name, Arc::clone(bytes)) else {
+        return Vec::new();
+    };
+    let head = input.head();
+    let is_table = detect(&head).is_none_or(|format| format.name() == "table");
+    let columns = Columns::of_head(&head);
+    let names = columns.names();
+    let is_data = |name: &String| parse_number(name, true).is_some();
+    if head.binary || !is_table || names.len() < 2 || names.iter().any(is_data) {
+        return Vec::new();
+    }
+    let is_name = |name: &&String| (1..=MAX_COLUMN_NAME).contains(&name.len());
+    let names = names.iter().filter(is_name);
+    names.take(MAX_COLUMNS).cloned().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn kind(text: &str) -> Result<FileKind, Error> {
         file_kind("f", &text.as_bytes().into())
+    }
+
+    #[test]
+    fn only_tables_have_columns() {
+        let columns = |text: &str| table_columns("f", &text.as_bytes().into());
+        assert_eq!(columns("alpha;beta\n1;2\n"), ["alpha", "beta"]);
+        assert_eq!(columns("participant,x,y\np,1,2\n").len(), 3);
+        // Data are no names.
+        assert!(columns("p1,12.5,7\np1,3,4\n").is_empty());
+        assert!(columns("one line of text\0\n").is_empty());
+        assert!(columns("** CONVERTED FROM a.edf using edfapi\n** TYPE: EDF_FILE\n").is_empty());
     }
 
     #[test]

@@ -123,7 +123,7 @@ pub use cohort::{
 pub use compare::{CompareOptions, TestCoins, TestCoinsError, compare};
 pub use error::{Error, Fault};
 pub use event::{Event, EventSink, Note};
-pub use file_kind::{FileKind, file_kind};
+pub use file_kind::{FileKind, file_kind, table_columns};
 pub use fingerprint_words::fingerprint_words;
 pub use invitation::{Invitation, InvitationError, MeetingPlace};
 pub use job::Job;

@@ -15,7 +15,7 @@ Examples:
   veilpath ui --no-browser --port 7080
 
 The page is for this machine only: the server listens on 127.0.0.1, and answers only requests with the token in the printed address. \
-Nothing is loaded from elsewhere. Press Ctrl-C to end the program. It also ends a few seconds after you close the page, unless it is \
+Nothing is loaded from elsewhere. Press Ctrl-C to end the program. It also ends some time after you close the page, unless it is \
 computing.";
 
 /// The arguments of `ui`.

@@ -51,7 +51,9 @@ impl Running {
             head.push_str(header);
             head.push_str("\r\n");
         }
-        if !headers.iter().any(|it| it.starts_with("Content-Length")) {
+        let has_length =
+            |it: &String| it.starts_with("Content-Length") || it.starts_with("Transfer-Encoding");
+        if !headers.iter().any(has_length) {
             head.push_str(&format!("Content-Length: {}\r\n", body.len()));
         }
         head.push_str("\r\n");
@@ -79,7 +81,9 @@ impl Running {
             .lines()
             .find(|line| line.starts_with("set-cookie: "));
         let cookie = cookie.unwrap().strip_prefix("set-cookie: ").unwrap();
-        assert!(cookie.contains("; httponly; samesite=strict"), "{cookie}");
+        // A browser that was closed in the meantime can open the page again.
+        let lasting = "; path=/; max-age=172800; httponly; samesite=strict";
+        assert!(cookie.ends_with(lasting), "{cookie}");
         cookie.split(';').next().unwrap().to_string()
     }
 

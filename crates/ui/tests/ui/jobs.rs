@@ -3,6 +3,7 @@
 
 use crate::http::Running;
 use serde_json::Value;
+use std::path::Path;
 use std::time::{Duration, Instant};
 use veilpath_ui::ServerOptions;
 
@@ -171,5 +172,155 @@ fn files_that_are_not_recordings_are_skipped() {
     assert_eq!(state["files"].as_array().unwrap().len(), 1);
     assert_eq!(state["problem"], Value::Null);
     assert_eq!(state["cohorts"][0]["participants"], 2);
+    server.stop();
+}
+
+/// Every layout of `testdata/formats`, alone: read as it is, or with the one thing that the answer asks for.
+#[test]
+fn a_file_of_every_format_is_read_or_explained() {
+    let server = Running::start(ServerOptions::default());
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/formats");
+    let mut read = 0;
+    let mut refused = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if path.is_dir() || name == "README.md" {
+            continue;
+        }
+        let content = std::fs::read(&path).unwrap();
+        let dropped = server.send(
+            &format!("POST /api/files?name={name}"),
+            &server.own(),
+            &content,
+        );
+        if dropped.status == 422 {
+            refused.push(name.to_string());
+            continue;
+        }
+        assert_eq!(dropped.status, 200, "{name}: {}", dropped.body);
+        let mut now = state(&server);
+        let asked = now["problem"]["fields"].to_string();
+        if asked.contains("\"screen\"") {
+            let options = "{\"read\": {\"screen\": \"1920x1080\"}}";
+            assert_eq!(server.json("POST /api/options", options).status, 200);
+            now = state(&server);
+        }
+        match now["problem"].is_null() {
+            true => {
+                assert!(
+                    now["cohorts"][0]["summary"]["rows_used"].as_u64() > Some(0),
+                    "{name}"
+                );
+                assert!(now["stimuli"][0]["points"].as_u64() > Some(0), "{name}");
+                read += 1;
+            }
+            false => {
+                assert!(now["problem"]["advice"] != "", "{name}: {}", now["problem"]);
+                refused.push(name.to_string());
+            }
+        }
+        let id = now["files"][0]["id"].clone();
+        let removed = server.send(&format!("DELETE /api/files/{id}"), &server.own(), b"");
+        assert_eq!(removed.status, 200);
+    }
+    assert_eq!(refused, ["salient360-raw.csv"]);
+    assert!(read >= 20, "{read}");
+    server.stop();
+}
+
+/// The result of an earlier comparison is not taken for that of another.
+#[test]
+fn results_have_numbers() {
+    let server = Running::start(ServerOptions::default());
+    let ask = |request: &str| server.send(request, &server.own(), b"").status;
+    let table = cohort(4, 10);
+    let path = "POST /api/files?name=c.csv";
+    assert_eq!(
+        server.send(path, &server.own(), table.as_bytes()).status,
+        200
+    );
+    assert_eq!(ask("POST /api/compare"), 200);
+    let id = ended(&server)["result"]["id"].as_u64().unwrap();
+    assert_eq!(ask(&format!("GET /api/exports/{id}/csv")), 200);
+    assert_eq!(ask(&format!("GET /report/{id}/plain")), 200);
+    for path in [
+        "/api/exports/0/csv",
+        "/report/0/plain",
+        "/api/exports/x/csv",
+    ] {
+        assert!([400, 422].contains(&ask(&format!("GET {path}"))), "{path}");
+    }
+    // A result is nothing to compare, and the answer says so.
+    let json = server.send(&format!("GET /api/exports/{id}/json"), &server.own(), b"");
+    let dropped = server.send(
+        "POST /api/files?name=scores.json",
+        &server.own(),
+        json.body.as_bytes(),
+    );
+    assert_eq!(dropped.status, 422);
+    assert!(
+        dropped.body.contains("result of a comparison"),
+        "{}",
+        dropped.body
+    );
+    server.stop();
+}
+
+#[test]
+fn an_invitation_in_the_folder_is_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let key = folder.path().join("identity.pem");
+    let server = Running::start(ServerOptions {
+        folder: Some(folder.path().into()),
+        identity: Some(key.clone()),
+        ..ServerOptions::default()
+    });
+    let form = "{\"address\": \"clinic.example:7070\", \"name\": \"Clinic\"}";
+    assert_eq!(server.json("POST /api/partner", form).status, 200);
+    let invitation = server.send("GET /api/invitation", &server.own(), b"");
+    assert_eq!(invitation.status, 200, "{}", invitation.body);
+    std::fs::write(folder.path().join("a.invitation"), &invitation.body).unwrap();
+    let opened = server.json("POST /api/folder", "{\"name\": \"a.invitation\"}");
+    assert_eq!(opened.status, 200, "{}", opened.body);
+    let now = state(&server);
+    assert_eq!(now["partner"]["role"], "join");
+    assert_eq!(now["partner"]["peer_name"], "Clinic");
+    assert_eq!(now["files"], serde_json::json!([]));
+    // The command uses the same names and the same identity.
+    let command = now["commands"]["partner"][1].as_str().unwrap();
+    assert!(command.contains(" --names Clinic,Clinic "), "{command}");
+    assert!(command.contains(key.to_str().unwrap()), "{command}");
+    server.stop();
+}
+
+/// What is typed as a fingerprint stays one word of the command.
+#[test]
+fn a_command_quotes_what_was_typed() {
+    let server = Running::start(ServerOptions::default());
+    let form = "{\"peer\": \"$(rm x); y\"}";
+    assert_eq!(server.json("POST /api/partner", form).status, 200);
+    let commands = state(&server)["commands"]["partner"].to_string();
+    assert!(commands.contains("--peer '$(rm x); y' "), "{commands}");
+    server.stop();
+}
+
+/// A table that cannot be read yet has column names to choose from, but never its data.
+#[test]
+fn columns_are_known_before_a_table_can_be_read() {
+    let server = Running::start(ServerOptions::default());
+    for (name, text) in [
+        ("a.csv", "who;left;top\nanna;1.5;2.5\n"),
+        ("b.csv", "3.5;4.5;7\n1;2;3\n"),
+    ] {
+        let path = format!("POST /api/files?name={name}");
+        assert_eq!(
+            server.send(&path, &server.own(), text.as_bytes()).status,
+            200
+        );
+    }
+    let now = state(&server);
+    assert!(now["problem"].is_object(), "{now}");
+    assert_eq!(now["headers"], serde_json::json!(["who", "left", "top"]));
     server.stop();
 }

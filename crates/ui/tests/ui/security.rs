@@ -181,6 +181,13 @@ fn uploads_are_bounded() {
     // Forms are smaller.
     let form = format!("{{\"name\": \"{}\"}}", "x".repeat(5 << 20));
     assert_eq!(server.json("POST /api/folder", &form).status, 413);
+    // A body of unknown length is cut off.
+    let mut headers = server.own();
+    headers.push("Content-Type: application/json".into());
+    headers.push("Transfer-Encoding: chunked".into());
+    let chunk = format!("{:x}\r\n{form}\r\n0\r\n\r\n", form.len());
+    let answer = server.send("POST /api/folder", &headers, chunk.as_bytes());
+    assert_eq!(answer.status, 413);
     assert!(server.state().contains("\"files\":[]"));
     server.stop();
 }
@@ -299,6 +306,7 @@ fn a_server_without_an_open_page_stops() {
     let idle_timeouts = IdleTimeouts {
         first: Duration::from_millis(300),
         after: Duration::from_millis(100),
+        with_files: Duration::from_secs(3),
     };
     let server = Running::start(ServerOptions {
         idle_timeouts,
@@ -326,4 +334,52 @@ fn a_server_without_an_open_page_stops() {
         std::thread::sleep(Duration::from_millis(50));
     }
     assert!(server.thread.is_finished());
+
+    // Files are kept for longer: the tab may have been closed by mistake.
+    let server = Running::start(ServerOptions {
+        idle_timeouts,
+        ..ServerOptions::default()
+    });
+    let table = "participant,scanpath\np,AB\nq,BA\n";
+    let own = server.own();
+    let path = "POST /api/files?name=a.csv";
+    assert_eq!(server.send(path, &own, table.as_bytes()).status, 200);
+    let mut page = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    let headers = server.own().join("\r\n");
+    write!(page, "GET /api/events HTTP/1.1\r\n{headers}\r\n\r\n").unwrap();
+    page.read_exact(&mut start).unwrap();
+    drop(page);
+    let closed = Instant::now();
+    while !server.thread.is_finished() && closed.elapsed() < Duration::from_secs(30) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let kept = closed.elapsed();
+    let expected = Duration::from_secs(2)..Duration::from_secs(20);
+    assert!(expected.contains(&kept), "{kept:?}");
+}
+
+/// Events and reports are protected like the rest.
+#[test]
+fn events_and_reports_are_for_the_page_alone() {
+    let server = Running::start(ServerOptions::default());
+    let own = server.own();
+    for (name, value) in [
+        ("Origin", Some("http://evil.example")),
+        ("Sec-Fetch-Site", Some("cross-site")),
+    ] {
+        let answer = server.send("GET /api/events", &with(&own, name, value), b"");
+        assert_eq!(answer.status, 403, "{name}");
+    }
+    let answer = server.send("GET /api/events", &with(&own, "Cookie", None), b"");
+    assert_eq!(answer.status, 401);
+    let answer = server.send("GET /report/1/plain", &own, b"");
+    assert_eq!(answer.status, 422, "there is no result yet");
+    for header in [
+        "content-security-policy: sandbox allow-scripts; default-src 'none'",
+        "frame-ancestors 'self'",
+        "cache-control: no-store",
+    ] {
+        assert!(answer.head.contains(header), "{}", answer.head);
+    }
+    server.stop();
 }

@@ -162,6 +162,75 @@ impl Browser {
         self.post("/actions", &json!({"actions": actions}));
     }
 
+    /// Presses the mouse at the first place, stays a while at each of the others, and releases it at the last. Places are
+    /// parts of an element's width and height.
+    pub(crate) fn drag(&self, selector: &str, places: &[[f64; 2]]) {
+        let mut steps = Vec::new();
+        for (at, [x, y]) in self.pixels(selector, places).into_iter().enumerate() {
+            steps.push(json!({"type": "pointerMove", "duration": 60, "x": x, "y": y, "origin": "viewport"}));
+            steps.push(match at {
+                0 => json!({"type": "pointerDown", "button": 0}),
+                _ => json!({"type": "pause", "duration": 500}),
+            });
+        }
+        steps.push(json!({"type": "pointerUp", "button": 0}));
+        self.mouse(&steps);
+    }
+
+    /// Clicks at places of an element, the last one twice.
+    pub(crate) fn click_at(&self, selector: &str, places: &[[f64; 2]]) {
+        let places = self.pixels(selector, places);
+        let mut steps = Vec::new();
+        let last = places.last().copied();
+        for [x, y] in places.into_iter().chain(last) {
+            steps.push(
+                json!({"type": "pointerMove", "duration": 0, "x": x, "y": y, "origin": "viewport"}),
+            );
+            for kind in ["pointerDown", "pointerUp"] {
+                steps.push(json!({"type": kind, "button": 0}));
+            }
+        }
+        self.mouse(&steps);
+    }
+
+    /// Drops files and folders on the page, as from a file manager.
+    pub(crate) fn drop_paths(&self, paths: &[&Path]) {
+        let data = json!({"items": [], "files": paths, "dragOperationsMask": 1});
+        for kind in ["dragEnter", "dragOver", "drop"] {
+            let event = json!({"type": kind, "x": 300, "y": 300, "data": data});
+            self.devtools("Input.dispatchDragEvent", &event);
+        }
+    }
+
+    /// Answers a question of the page.
+    pub(crate) fn answer(&self, is_yes: bool) {
+        let path = if is_yes {
+            "/alert/accept"
+        } else {
+            "/alert/dismiss"
+        };
+        self.post(path, &json!({}));
+    }
+
+    /// Places of an element, in pixels of the window.
+    fn pixels(&self, selector: &str, places: &[[f64; 2]]) -> Vec<[f64; 2]> {
+        let found = self.run(&format!(
+            "const it = document.querySelector({selector:?}); it.scrollIntoView({{block: 'center'}}); \
+             const box = it.getBoundingClientRect(); return [box.left, box.top, box.width, box.height]"
+        ));
+        let side = |at: usize| found[at].as_f64().unwrap();
+        let at = |[x, y]: &[f64; 2]| {
+            let place = [side(0) + x * side(2), side(1) + y * side(3)];
+            place.map(f64::round)
+        };
+        places.iter().map(at).collect()
+    }
+
+    fn mouse(&self, steps: &[Value]) {
+        let actions = json!([{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": steps}]);
+        self.post("/actions", &json!({"actions": actions}));
+    }
+
     /// A Chromium command, for what the protocol does not cover.
     pub(crate) fn devtools(&self, command: &str, parameters: &Value) -> Value {
         self.post(

@@ -1,6 +1,7 @@
 //! The page without a mouse, and for screen readers.
 
 use super::Institution;
+use super::partner::{connect, introduced};
 use crate::common::root;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -35,6 +36,14 @@ fn every_step_works_with_the_keyboard_alone() {
         return;
     };
     let browser = &user.browser;
+    // The first link leads past the steps, and stays on the step.
+    user.step("compare");
+    browser.run("document.querySelector('.skip').focus()");
+    browser.press(ENTER);
+    let place = browser.run("return [location.hash, document.activeElement?.id]");
+    assert_eq!(place, json!(["#compare", "step"]));
+    browser.run("location.hash = '#constructor'");
+    browser.wait_for("document.getElementById('example')");
     tab_to(&user, "example");
     browser.press(ENTER);
     browser.wait_for("document.querySelectorAll('.files tbody tr').length === 1");
@@ -123,9 +132,60 @@ fn every_step_passes_axe() {
                 user.browser
                     .wait_for("document.getElementById('own-fingerprint')");
             }
-            user.browser
-                .run("for (const it of document.querySelectorAll('details')) it.open = true");
-            check(&user, &axe, &format!("{step}, {theme}"));
+            check_all(&user, &axe, &format!("{step}, {theme}"));
         }
     }
+    // Areas, and an error.
+    user.step("encode");
+    user.browser.click("#placing-areas");
+    user.browser
+        .wait_for("document.querySelector('.hint') && document.getElementById('tool-polygon')");
+    check_all(&user, &axe, "no areas yet");
+    user.browser
+        .run("document.querySelector('.canvas canvas:last-child').focus()");
+    user.browser.press(ENTER);
+    user.browser
+        .wait_for("document.getElementById('area-0') && !document.querySelector('.hint')");
+    check_all(&user, &axe, "areas");
+    user.step("data");
+    user.set("read-screen", "nothing");
+    user.browser
+        .wait_for("document.querySelector('#problem.problem')");
+    check_all(&user, &axe, "problem");
+}
+
+/// Agreement, result and record, at both sides.
+#[test]
+#[ignore = "takes half a minute; .ci/full runs it"]
+fn a_session_passes_axe() {
+    let Some(axe) = axe() else {
+        return;
+    };
+    let Some((host, join)) = introduced() else {
+        return;
+    };
+    check_all(&host, &axe, "introduced");
+    connect(&host, &join);
+    for side in [&host, &join] {
+        side.browser
+            .wait_for("document.querySelector('#start:enabled')");
+        check_all(side, &axe, "agreed");
+        side.browser.click("#start");
+    }
+    for side in [&host, &join] {
+        side.browser
+            .wait_for("document.getElementById('result') && document.getElementById('record')");
+        check_all(side, &axe, "finished");
+    }
+}
+
+/// Checks the page as it is, in a window and on a phone, with everything unfolded.
+fn check_all(user: &Institution, axe: &str, step: &str) {
+    let browser = &user.browser;
+    browser.run("for (const it of document.querySelectorAll('details')) it.open = true");
+    check(user, axe, step);
+    let phone = json!({"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": false});
+    browser.devtools("Emulation.setDeviceMetricsOverride", &phone);
+    check(user, axe, &format!("{step}, on a phone"));
+    browser.devtools("Emulation.clearDeviceMetricsOverride", &json!({}));
 }

@@ -2,10 +2,11 @@
 
 use super::Institution;
 use crate::common::root;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 /// Walks one side up to the button that connects, as a user would.
 fn prepare(side: &Institution, cohort: PathBuf, name: &str) {
@@ -21,9 +22,35 @@ fn prepare(side: &Institution, cohort: PathBuf, name: &str) {
     side.set("minimum-group", "3");
 }
 
+/// Saves the invitation or the answer of a side, and returns its text.
+fn save_invitation(side: &Institution) -> String {
+    let folder = side.folder.path().join("downloads");
+    std::fs::create_dir_all(&folder).unwrap();
+    let behaviour = json!({"behavior": "allow", "downloadPath": folder});
+    side.browser
+        .devtools("Page.setDownloadBehavior", &behaviour);
+    let role = side.state()["partner"]["role"].clone();
+    let name = match role == "host" {
+        true => "veilpath.invitation",
+        false => "veilpath-answer.invitation",
+    };
+    side.browser.click("#save-invitation");
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        let saved = std::fs::read_to_string(folder.join(name)).unwrap_or_default();
+        if !saved.is_empty() {
+            std::fs::remove_file(folder.join(name)).unwrap();
+            return saved;
+        }
+        assert!(Instant::now() < deadline, "{name} is not saved");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
 /// Sends one side's invitation or answer to the other, as a file.
 fn send_invitation(from: &Institution, to: &Institution) {
-    let invitation = from.get("/api/invitation");
+    let invitation = save_invitation(from);
+    assert_eq!(invitation, from.get("/api/invitation"));
     assert!(!invitation.contains("PRIVATE"), "{invitation}");
     to.folder.file("partner.invitation", invitation);
     let file = to.folder.path().join("partner.invitation");
@@ -43,13 +70,33 @@ fn send_invitation(from: &Institution, to: &Institution) {
 }
 
 /// Two sides that have exchanged invitations, with the host's plan for a mean.
-fn introduced() -> Option<(Institution, Institution)> {
+pub(super) fn introduced() -> Option<(Institution, Institution)> {
+    let demo = |_: &Institution, name: &str| {
+        let file = match name {
+            "Clinic" => "clinic.csv",
+            _ => "university.csv",
+        };
+        root().join("testdata/demo").join(file)
+    };
+    introduced_with(demo, "127.0.0.1:0")
+}
+
+/// The same with other cohorts and another address.
+pub(super) fn introduced_with(
+    cohort: impl Fn(&Institution, &str) -> PathBuf,
+    listen: &str,
+) -> Option<(Institution, Institution)> {
     let (host, join) = Institution::start().zip(Institution::start())?;
-    let demo = |cohort: &str| root().join("testdata/demo").join(cohort);
-    prepare(&host, demo("clinic.csv"), "Clinic");
-    prepare(&join, demo("university.csv"), "University");
-    host.set("listen", "127.0.0.1:0");
-    host.set("address", "127.0.0.1:7070");
+    for (side, name) in [(&host, "Clinic"), (&join, "University")] {
+        prepare(side, cohort(side, name), name);
+    }
+    host.set("listen", listen);
+    // An address without a port cannot be in an invitation, and the page says so.
+    host.set("address", "clinic.example");
+    host.browser.click("#save-invitation");
+    host.browser
+        .wait_for("document.querySelector('#alert .problem')");
+    host.set("address", &listen.replace(":0", ":7070"));
     a_plan_over_the_limit_is_changed_by_one_click(&host);
     send_invitation(&host, &join);
     // The plan came with the invitation.
@@ -76,7 +123,7 @@ fn a_plan_over_the_limit_is_changed_by_one_click(host: &Institution) {
     host.set("limit", "");
 }
 
-fn connect(host: &Institution, join: &Institution) {
+pub(super) fn connect(host: &Institution, join: &Institution) {
     host.browser.click("#connect");
     host.browser.wait_for(
         "document.querySelector('#session p')?.textContent.includes('Listening on 127.0.0.1:')",
@@ -96,10 +143,14 @@ fn two_institutions_compare_in_two_browsers() {
     let Some((host, join)) = introduced() else {
         return;
     };
+    allow(&host, &join);
     host.keep("partner-plan");
     connect(&host, &join);
+    // A page that is opened again knows the policy, too.
+    host.browser.run("location.reload()");
     for side in [&host, &join] {
-        side.browser.wait_for("document.getElementById('start')");
+        side.browser
+            .wait_for("document.querySelector('#start:enabled')");
         let shown = side.browser.texts("#session").concat();
         for text in [
             "You will learn",
@@ -111,12 +162,17 @@ fn two_institutions_compare_in_two_browsers() {
             assert!(shown.contains(text), "{text}: {shown}");
         }
     }
+    let policy = |side: &Institution| side.browser.texts("#agreed-policy").concat();
+    assert_eq!(policy(&host), "allows this plan until 2099-12-31.");
+    assert_eq!(policy(&join), "there is none.");
+    let title = join.browser.run("return document.title");
+    assert_eq!(title, "The partner is ready – Veilpath");
     // Both see the same plan, and nothing has been computed.
     assert_eq!(
-        host.browser.texts("#session dd"),
-        join.browser.texts("#session dd")
+        host.browser.texts("#session dd:not([id])"),
+        join.browser.texts("#session dd:not([id])")
     );
-    assert!(host.state()["result"].is_null());
+    assert!(host.state()["partner_result"].is_null());
     host.keep("partner-agreed");
 
     host.browser.click("#start");
@@ -131,7 +187,7 @@ fn two_institutions_compare_in_two_browsers() {
     for side in [&host, &join] {
         side.browser.wait_for("document.getElementById('result')");
     }
-    let csv = [&host, &join].map(|side| side.get("/api/exports/csv"));
+    let csv = [&host, &join].map(|side| side.export("partner_result", "csv"));
     assert_eq!(csv[0], csv[1], "both sides have the same result");
     assert!(
         csv[0].starts_with("answer,") && csv[0].lines().count() == 3,
@@ -147,8 +203,26 @@ fn two_institutions_compare_in_two_browsers() {
         );
     }
     host.keep("partner-result");
+    // A comparison on this machine leaves it alone.
+    host.step("compare");
+    host.browser.click("#compare");
+    host.browser.wait_for("document.getElementById('result')");
+    host.step("partner");
+    host.browser.wait_for("document.getElementById('result')");
+    assert_eq!(host.export("partner_result", "csv"), csv[0]);
+    assert_ne!(host.export("result", "csv"), csv[0]);
     host.no_complaints();
     join.no_complaints();
+}
+
+/// A policy of the host that allows its plan.
+fn allow(host: &Institution, join: &Institution) {
+    let fingerprint = join.browser.texts("#own-fingerprint").concat();
+    let policy = format!(
+        "expires = 2099-12-31\nmetrics = [\"levenshtein\"]\nanswers = [\"mean\"]\nminimum_group = 3\n\
+         [[partners]]\nname = \"University\"\nfingerprint = \"{fingerprint}\"\n"
+    );
+    host.folder.file("home/policy.toml", policy);
 }
 
 #[test]
@@ -191,7 +265,7 @@ fn two_institutions_meet_at_a_relay() {
     for side in [&host, &join] {
         side.browser.wait_for("document.getElementById('result')");
     }
-    let csv = [&host, &join].map(|side| side.get("/api/exports/csv"));
+    let csv = [&host, &join].map(|side| side.export("partner_result", "csv"));
     assert_eq!(csv[0], csv[1], "both sides have the same result");
     // Means of pairs of groups, and no pair of participants.
     assert!(
@@ -292,7 +366,10 @@ fn sessions_are_refused_paused_and_resumed_with_messages() {
     for side in [&host, &join] {
         side.browser.wait_for("document.getElementById('result')");
     }
-    assert_eq!(host.get("/api/exports/csv"), join.get("/api/exports/csv"));
+    assert_eq!(
+        host.export("partner_result", "csv"),
+        join.export("partner_result", "csv")
+    );
     host.no_complaints();
     join.no_complaints();
 }

@@ -23,25 +23,43 @@ fn fixations() -> String {
     table
 }
 
-/// Times every callback of a frame and every listener of the slider.
+/// Times what runs in each frame: callbacks of frames, listeners of the slider, and what follows an answer of the program,
+/// from reading it to showing it. The pointer goes down, and the value changes in every frame.
 const WATCH: &str = "
-    window.frames_ms = [];
+    window.frames_ms = [0];
     const ask = window.requestAnimationFrame.bind(window);
-    window.requestAnimationFrame = (callback) => ask((time) => {
+    const timed = (work) => {
         const start = performance.now();
-        callback(time);
-        window.frames_ms.push(performance.now() - start);
-    });
+        work();
+        window.frames_ms[window.frames_ms.length - 1] += performance.now() - start;
+    };
+    const tick = () => { window.frames_ms.push(0); ask(tick); };
+    ask(tick);
+    window.requestAnimationFrame = (callback) => ask((time) => timed(() => callback(time)));
+    Response.prototype.json = async function () {
+        const text = await this.text();
+        const start = performance.now();
+        // The page goes on in promises; after many turns, it has shown everything.
+        let turns = 100;
+        const turn = () => {
+            turns -= 1;
+            if (turns) queueMicrotask(turn);
+            else window.frames_ms[window.frames_ms.length - 1] += performance.now() - start;
+        };
+        queueMicrotask(turn);
+        return JSON.parse(text);
+    };
     window.drag = (id, values) => new Promise((done) => {
         const input = document.getElementById(id);
+        input.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }));
         const step = () => {
             const value = values.shift();
-            if (value === undefined) return done(true);
-            const now = document.getElementById(id);
-            now.value = value;
-            const start = performance.now();
-            now.dispatchEvent(new Event('input'));
-            window.frames_ms.push(performance.now() - start);
+            if (value === undefined) {
+                timed(() => input.dispatchEvent(new PointerEvent('pointerup', { bubbles: true })));
+                return done(true);
+            }
+            input.value = value;
+            timed(() => input.dispatchEvent(new Event('input')));
             ask(step);
         };
         ask(step);
@@ -59,33 +77,48 @@ fn dragging_is_smooth_with_many_fixations() {
     user.drop_files(&[user.folder.path().join("many.csv")]);
     user.step("encode");
     let browser = &user.browser;
-    browser.wait_for("document.querySelector('.canvas').dataset.drawn === '100000'");
+    let all_drawn = "document.querySelector('.canvas').dataset.drawn === '100000'";
+    browser.wait_for(all_drawn);
     browser.run(WATCH);
+    // Four seconds, in which the program answers many times and the page shows new letters.
     browser.run(
-        "return window.drag('grid-columns', Array.from({length: 60}, (_, at) => 1 + at % 30))",
+        "return window.drag('grid-columns', Array.from({length: 240}, (_, at) => 1 + at % 30))",
     );
     let times = frame_times(browser);
-    assert!(times.len() >= 100, "{}", times.len());
-    let at = |part: usize| times[(times.len() - 1) * part / 100];
-    println!(
-        "script per frame while a slider is dragged, 100,000 fixations: median {:.2} ms, 95 % {:.2} ms, most {:.2} ms",
-        at(50),
-        at(95),
-        at(100)
-    );
+    report("a slider is dragged", &times);
+    assert!(times.len() >= 200, "{}", times.len());
     // A machine that is busy with other things stops a callback now and then.
-    assert!(at(95) <= MAX_SCRIPT_MS, "{:.2} ms", at(95));
-    // Drawing all points again is spread over frames.
-    browser.run("window.frames_ms.length = 0; document.getElementById('picture-person').dispatchEvent(new Event('change'))");
-    browser.wait_for("document.querySelector('.canvas').dataset.drawn === '100000'");
-    let times = frame_times(browser);
-    let (slice, most) = (times[times.len() / 2], times[times.len() - 1]);
-    println!(
-        "drawing 100,000 fixations: {} frames, median {slice:.2} ms, most {most:.2} ms",
-        times.len()
+    assert!(
+        part(&times, 95) <= MAX_SCRIPT_MS,
+        "{:.2} ms",
+        part(&times, 95)
     );
-    assert!(slice <= MAX_SCRIPT_MS, "{slice:.2} ms");
+    // Drawing all points again is spread over frames.
+    browser.run("window.frames_ms = [0]; document.getElementById('picture-person').dispatchEvent(new Event('change'))");
+    browser.wait_for(all_drawn);
+    let times = frame_times(browser);
+    report("all points are drawn again", &times);
+    assert!(
+        part(&times, 50) <= MAX_SCRIPT_MS,
+        "{:.2} ms",
+        part(&times, 50)
+    );
     user.no_complaints();
+}
+
+fn report(what: &str, times: &[f64]) {
+    println!(
+        "script per frame while {what}, 100,000 fixations: {} frames, median {:.2} ms, 95 % {:.2} ms, 99 % {:.2} ms, most {:.2} ms",
+        times.len(),
+        part(times, 50),
+        part(times, 95),
+        part(times, 99),
+        part(times, 100)
+    );
+}
+
+fn part(times: &[f64], percent: usize) -> f64 {
+    times[(times.len() - 1) * percent / 100]
 }
 
 /// What the page has measured so far, in order of length.
@@ -120,14 +153,18 @@ fn the_page_loads_quickly() {
         );
         assert!(bytes < 300_000.0, "{bytes}");
     }
-    // 200 ms on a quiet machine; others may be busy.
-    assert!(fastest < 1000.0, "{fastest} ms");
+    // Other tests keep the machine busy; VEILPATH_QUIET says that nothing does.
+    let most = match std::env::var_os("VEILPATH_QUIET") {
+        Some(_) => 200.0,
+        None => 1000.0,
+    };
+    assert!(fastest < most, "{fastest} ms");
     assert_ne!(browser.run("return document.title"), json!(""));
 }
 
 impl Institution {
     /// Says how large the screen was, before any file is there.
-    fn set_screen(&self) {
+    pub(super) fn set_screen(&self) {
         self.browser.run(
             "return fetch('/api/state').then((answer) => answer.json()).then((now) => fetch('/api/options', { method: 'POST', \
              headers: { 'content-type': 'application/json' }, body: JSON.stringify({ read: { ...now.read, screen: '1280x720' } }) })).then(() => true)",
