@@ -123,7 +123,7 @@ impl Description {
         if outcome.pairs != self.outcome.pairs {
             return Err(state_dir.not_found(FileProblem::CorruptedComparison));
         }
-        let (peer, id) = (self.peer(), unhex(&self.journal));
+        let (peer, id) = (self.peer(), from_hex(&self.journal));
         match (peer, id) {
             (Some(peer), Some(id)) => Ok(Self::new(&id, peer, self.role(), &pairs, outcome, None)),
             _ => Err(state_dir.not_found(FileProblem::CorruptedComparison)),

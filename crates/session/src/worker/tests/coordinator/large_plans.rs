@@ -7,9 +7,9 @@ use veilpath_protocol::Label;
 /// The part of an order that every tile needs has nothing of other tiles, and with the plan it is the same order.
 #[test]
 fn an_order_without_the_plan_has_only_its_tile() {
-    let world = World::new(Engine::Garbled);
-    let order = world.order(0, "2");
-    let shared = world.plan(0).for_workers().unwrap();
+    let setup = Setup::new(Engine::Garbled);
+    let order = setup.order(0, "2");
+    let shared = setup.plan(0).for_workers().unwrap();
     let plan = AgreedPlan::from_bytes(&shared).unwrap();
     assert!(plan.letters.iter().all(Vec::is_empty));
     let part = order.to_part().unwrap();
@@ -19,7 +19,7 @@ fn an_order_without_the_plan_has_only_its_tile() {
     let text = String::from_utf8(part.clone()).unwrap();
     assert!(!text.contains("p0") && !text.contains("cows"));
     // Of another agreement, of other scanpaths, damaged.
-    let foreign = World::new(Engine::Garbled).plan(0);
+    let foreign = Setup::new(Engine::Garbled).plan(0);
     let other = WorkOrder::from_part(&foreign, &part).unwrap();
     let problem = problem_of(&other.tile(2).unwrap_err());
     assert_eq!(problem, Some(WorkerKeyProblem::OtherInstitution));
@@ -39,12 +39,12 @@ fn an_order_without_the_plan_has_only_its_tile() {
 /// The ids of a plan are written once, and not with each tile; the results of a tile are complete all the same.
 #[test]
 fn stored_tiles_have_the_ids_of_their_plan() {
-    let world = World::new(Engine::Garbled);
-    let coordinators = [0, 1].map(|side| Served::new(&world, side));
+    let setup = Setup::new(Engine::Garbled);
+    let coordinators = [0, 1].map(|side| RunningCoordinator::new(&setup, side));
     let addresses = coordinators.each_ref().map(|it| it.address.as_str());
-    let (ended, _) = work(&world, addresses, tile(2), None);
-    for (side, computed) in ended.into_iter().enumerate() {
-        let (computed, state_dir) = (computed.unwrap(), world.state_dir(side));
+    let (results, _) = work(&setup, addresses, tile(2), None);
+    for (side, computed) in results.into_iter().enumerate() {
+        let (computed, state_dir) = (computed.unwrap(), setup.state_dir(side));
         let files = std::fs::read_dir(state_dir.journals()).unwrap();
         let files = files.map(|it| it.unwrap().path());
         let mut described = files.filter(|it| it.extension().is_some_and(|it| it == "comparison"));
@@ -71,7 +71,7 @@ fn stored_tiles_have_the_ids_of_their_plan() {
 
 /// 17,640,000 pairs: more than any session may have.
 #[test]
-#[ignore = "agrees on 17,640,000 pairs"]
+#[ignore = "agrees on 17,640,000 pairs; .ci/full runs it"]
 fn the_tiles_of_a_plan_beyond_the_limit_of_a_session_are_computed() {
     const SCANPATHS: usize = 4200;
     const TILES: u32 = 4200;
@@ -91,7 +91,7 @@ fn the_tiles_of_a_plan_beyond_the_limit_of_a_session_are_computed() {
     let (a, b) = (cohort("p"), cohort("q"));
     let (engine, metric) = (Engine::Garbled, Metric::Levenshtein);
     let spec = Spec::new(engine, metric, PairRule::All, &a, &b).unwrap();
-    let world = World {
+    let setup = Setup {
         folders: [(); 2].map(|()| tempfile::tempdir().unwrap()),
         identities: [(); 2].map(|()| Identity::ephemeral().unwrap()),
     };
@@ -103,16 +103,16 @@ fn the_tiles_of_a_plan_beyond_the_limit_of_a_session_are_computed() {
         tiles: Some(TILES),
         ..proposal(side, engine)
     });
-    for agreed in world.session(plans) {
+    for agreed in setup.session(plans) {
         agreed.unwrap();
     }
-    let coordinators = [0, 1].map(|side| Served::new(&world, side));
+    let coordinators = [0, 1].map(|side| RunningCoordinator::new(&setup, side));
     let addresses = coordinators.each_ref().map(|it| it.address.as_str());
     for index in [1, TILES] {
         let tile = Tile::new(index, TILES).unwrap();
-        let (ended, _) = work(&world, addresses, tile, None);
-        for ended in ended {
-            let outcome = ended.unwrap();
+        let (results, _) = work(&setup, addresses, tile, None);
+        for result in results {
+            let outcome = result.unwrap();
             assert_eq!(outcome.tile.as_ref().unwrap().pairs, 17_640_000);
             assert_eq!(outcome.results.len() as u64, outcome.pairs);
             assert!((4000..4500).contains(&outcome.pairs));
