@@ -170,7 +170,7 @@ impl Browser {
             steps.push(json!({"type": "pointerMove", "duration": 60, "x": x, "y": y, "origin": "viewport"}));
             steps.push(match at {
                 0 => json!({"type": "pointerDown", "button": 0}),
-                _ => json!({"type": "pause", "duration": 500}),
+                _ => json!({"type": "pause", "duration": 250}),
             });
         }
         steps.push(json!({"type": "pointerUp", "button": 0}));
