@@ -241,7 +241,7 @@ fn results_have_numbers() {
         200
     );
     assert_eq!(ask("POST /api/compare"), 200);
-    let id = ended(&server)["result"]["id"].as_u64().unwrap();
+    let id = wait_until_idle(&server)["result"]["id"].as_u64().unwrap();
     assert_eq!(ask(&format!("GET /api/exports/{id}/csv")), 200);
     assert_eq!(ask(&format!("GET /report/{id}/plain")), 200);
     for path in [
