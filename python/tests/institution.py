@@ -1,4 +1,4 @@
-"""One of the two institutions of test_clusters.py: a cluster of its own, whose workers are killed while they compute."""
+"""One of the two institutions of test_clusters.py: a cluster of its own, of which a worker is killed while it computes."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from distributed import Client, LocalCluster
 import veilpath as vp
 import veilpath.dask
 
+WORKERS = 2
 
-def is_computing(home: Path) -> bool:
-    """Whether the coordinator has something of a tile, but not everything: the last record says which."""
-    started, half = 3, 6
+
+def incomplete(home: Path) -> int:
+    """How many tiles there are of which the coordinator has something, but not everything."""
+    header, record, complete = 40, 32, 13
+    count = 0
     for journal in (home / "journals").glob("*.journal"):
-        size = journal.stat().st_size // 32 * 32
-        if size and journal.read_bytes()[size - 32] in (started, half):
-            return True
-    return False
+        records = (journal.stat().st_size - header) // record
+        count += records > 0 and journal.read_bytes()[header + (records - 1) * record] != complete
+    return count
 
 
-def kill_some(cluster: LocalCluster, client: Client, done: threading.Event) -> None:
-    """Kills the workers that have tiles, in the middle of one."""
+def kill_one(cluster: LocalCluster, done: threading.Event) -> None:
+    """Kills a worker when both are in the middle of a tile."""
     home = Path(os.environ["VEILPATH_HOME"])
     while not done.is_set():
-        busy = [worker for worker, keys in client.processing().items() if any("_private_tile" in str(key) for key in keys)]
-        pids = [nanny.pid for nanny in cluster.workers.values() if nanny.worker_address in busy and nanny.pid]
-        if pids and is_computing(home):
-            for pid in pids:
-                os.kill(pid, signal.SIGKILL)
+        pids = [nanny.pid for nanny in cluster.workers.values() if nanny.pid]
+        if len(pids) == incomplete(home) == WORKERS:
+            os.kill(pids[0], signal.SIGKILL)
             print("killed", flush=True)
             return
-        time.sleep(0.01)
+        time.sleep(0.002)
 
 
 def main(role: str, address: str, peer: str, cohort: str, folder: str, tiles: str) -> None:
     """Compares as the host or as the joining side."""
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    options = {"n_workers": WORKERS, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     done = threading.Event()
     own = vp.read_cohort(cohort)
     plan: dict[str, Any] = {
@@ -55,7 +55,7 @@ def main(role: str, address: str, peer: str, cohort: str, folder: str, tiles: st
     }
     with dask.config.set({"distributed.scheduler.allowed-failures": 20}), LocalCluster(**options) as cluster:
         client = Client(cluster, set_as_default=False)
-        killer = threading.Thread(target=kill_some, args=(cluster, client, done))
+        killer = threading.Thread(target=kill_one, args=(cluster, done))
         killer.start()
         # The host gets one result, and the joining side a file for each tile.
         if role == "host":

@@ -68,7 +68,7 @@ def session(homes: list[Path], cohorts: list[vp.Cohort], monkeypatch: pytest.Mon
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX")
 def test_two_clusters_that_lose_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cohorts = [vp.synth_random(count=20, length=120, letters=20, seed=seed) for seed in (1, 2)]
+    cohorts = [vp.synth_random(count=20, length=90, letters=20, seed=seed) for seed in (1, 2)]
     homes, fingerprints = institutions(tmp_path)
     for home, cohort in zip(homes, cohorts, strict=True):
         cohort.save(home / "cohort.csv")
@@ -88,7 +88,7 @@ def test_two_clusters_that_lose_workers(tmp_path: Path, monkeypatch: pytest.Monk
             )
         )
     try:
-        outputs = [process.communicate(timeout=120) for process in started]
+        outputs = [process.communicate(timeout=300) for process in started]
     finally:
         for process in started:
             process.kill()
@@ -132,8 +132,8 @@ def test_errors_that_last_are_raised(
         homes, _ = institutions(folder)
         agreed, _ = session(homes, cohorts, monkeypatch, tiles=2)
         gateway = f"127.0.0.1:{free_port()}"
-        identity = homes[0] / "identity.pem"
-        kept = _veilpath.coordinate(agreed.agreement, identity, "127.0.0.1:0", gateway, 4, 64)
+        monkeypatch.setenv("VEILPATH_HOME", str(homes[0]))
+        kept = _veilpath.coordinate(agreed.agreement, None, "127.0.0.1:0", gateway, 4, 64)
         started.append((kept, gateway))
     (kept, gateway), (other, other_gateway) = started
 

@@ -229,7 +229,7 @@ def _tiles(
         # In the same order on both sides, so that workers of both have the same tiles.
         for tile in range(1, kept.tiles + 1):
             while len(running) >= QUEUED_PER_THREAD * max(_threads(client), 4):
-                running = _still_running(running, kept)
+                running = _still_running(client, running, kept)
             order = kept.order(tile, (end - time.time()) / 3600)
             where = (tile, meeting, kept.address, own, end)
             retries = options.get("retries", 2)
@@ -237,19 +237,20 @@ def _tiles(
             parts.append(part)
             running.add(part)
         while running:
-            running = _still_running(running, kept)
+            running = _still_running(client, running, kept)
         results: list[Part] = client.gather(parts)
         return results
     finally:
         client.cancel(parts)
 
 
-def _still_running(parts: set[Future[Part]], kept: _veilpath.Coordination) -> set[Future[Part]]:
+def _still_running(client: Client, parts: set[Future[Part]], kept: _veilpath.Coordination) -> set[Future[Part]]:
     """Waits a moment for one of the tasks, and raises the error of one that has failed."""
     from distributed import wait
 
     try:
-        done, running = wait(parts, timeout=1, return_when="FIRST_COMPLETED")
+        with client.as_current():
+            done, running = wait(parts, timeout=1, return_when="FIRST_COMPLETED")
     except TimeoutError:
         done, running = set(), parts
     _report(kept)
