@@ -9,7 +9,7 @@
 //! | a pair: its entry in the journal, its places in lists, its answer | 384 |
 //! | a number of a pair's result | 32 |
 //! | the engine | [`Spec::memory`] |
-//! | a scanpath of this side, in a tile at the coordinator: its name, limits and counts | 512 |
+//! | a scanpath of this side, in a tile at the coordinator: its name, limits and counts | 1024 |
 //!
 //! The numbers are generous; tests of the command compare them with what a host really uses. A plan that needs more than this
 //! side's user allows is declined: twice, because rosters are exchanged before the pairs are known.
@@ -24,7 +24,7 @@ const BYTES_PER_ID_BYTE: u64 = 6;
 const BYTES_PER_LETTER: u64 = 8;
 const BYTES_PER_PAIR: u64 = 384;
 const BYTES_PER_NUMBER: u64 = 32;
-const BYTES_PER_COUNTED_SCANPATH: u64 = 512;
+const BYTES_PER_COUNTED_SCANPATH: u64 = 1024;
 
 /// The memory of one of several sessions that a process runs at a time.
 pub fn memory_per_session(memory: u64, sessions: usize) -> u64 {
@@ -82,7 +82,7 @@ mod tests {
     /// A tile of a plan with a million scanpaths needs memory also if it has no pairs.
     #[test]
     fn a_lease_counts_pairs_and_scanpaths() {
-        assert_eq!(lease(0, 1_000_000), 512_000_000);
+        assert_eq!(lease(0, 1_000_000), 1_024_000_000);
         assert_eq!(lease(1000, 0), 384_000);
         assert_eq!(lease(u64::MAX, 1), u64::MAX);
     }
