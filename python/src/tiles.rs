@@ -42,8 +42,11 @@ pub(crate) struct WorkPlan(AgreedPlan);
 impl WorkPlan {
     #[new]
     fn new(py: Python<'_>, content: &[u8]) -> PyResult<Self> {
-        let plan = AgreedPlan::from_bytes(content).map(Self);
-        plan.ok_or_else(|| bad_argument(py, "content", "this is not a plan"))
+        let plan = AgreedPlan::from_bytes(content);
+        let plan = plan.ok_or_else(|| bad_argument(py, "content", "this is not a plan"))?;
+        // Once for all tiles of this machine.
+        let _ = plan.pairs();
+        Ok(Self(plan))
     }
 
     fn __reduce__<'py>(

@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 use veilpath_metrics::{Cohort, Encoding, Entry, Scanpath};
 use veilpath_protocol::{Label, MAX_TILES, PairBlocks, Role, Spec, Tile};
 
@@ -48,6 +49,9 @@ pub struct AgreedPlan {
     /// Their names in the ledger, and their limits.
     pub(super) names: Vec<String>,
     pub(super) limits: Limits,
+    /// All pairs, once they were derived: every tile needs them, and they take many hashes.
+    #[serde(skip)]
+    derived: OnceLock<Arc<PairBlocks>>,
 }
 
 /// Shows no letters.
@@ -103,7 +107,7 @@ impl AgreedPlan {
         }
     }
 
-    /// The pairs of all tiles.
+    /// The pairs of all tiles. They are derived once, also for copies that are made later.
     pub fn pairs(&self) -> u64 {
         self.blocks().pairs()
     }
@@ -158,8 +162,12 @@ impl AgreedPlan {
     }
 
     pub(super) fn blocks(&self) -> PairBlocks {
-        let [host, join] = &self.rosters;
-        roster::blocks(self.spec.pairs, host, join, &self.parties())
+        let blocks = self.derived.get_or_init(|| {
+            let [host, join] = &self.rosters;
+            let blocks = roster::blocks(self.spec.pairs, host, join, &self.parties());
+            Arc::new(blocks)
+        });
+        PairBlocks::clone(blocks)
     }
 
     /// The scanpaths of this side in a tile.
@@ -268,6 +276,7 @@ impl AgreedSession {
             is_complete: false,
             names,
             limits,
+            derived: OnceLock::new(),
         };
         let text = serde_json::to_vec(&plan)
             .map_err(|error| InternalError::Serialise(error.to_string()))?;
