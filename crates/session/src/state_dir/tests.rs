@@ -20,6 +20,7 @@ fn files_of_killed_processes_are_removed_and_those_in_use_are_kept() {
     for (folder, files) in [
         (state_dir.journals(), journals),
         (state_dir.ledgers(), ledgers),
+        (state_dir.agreements(), ledgers),
     ] {
         for (name, guard) in files {
             let path = folder.join(name);
@@ -38,7 +39,7 @@ fn files_of_killed_processes_are_removed_and_those_in_use_are_kept() {
     }
     state_dir.prepare().unwrap();
     let kept: Vec<bool> = new_files.iter().map(|path| path.exists()).collect();
-    assert_eq!(kept, [true, false, false, true, false, false]);
+    assert_eq!(kept, [true, false, false].repeat(3));
     drop(locks);
     state_dir.prepare().unwrap();
     assert!(new_files.iter().all(|path| !path.exists()));

@@ -5,16 +5,17 @@ use super::gate::WorkerGate;
 use super::gateway;
 use super::plan::AgreedPlan;
 use crate::connect::{join_with_worker_key, worker_handshake};
-use crate::error::{FileProblem, InternalError, UsageError, WorkerKeyProblem};
+use crate::error::{FileProblem, UsageError, WorkerKeyProblem};
 use crate::limits::Timeouts;
-use crate::state_dir;
 use crate::{Fingerprint, Identity, Listener, SecureChannel, SessionError, date};
+use crate::{secret_json, state_dir};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::time::SystemTime;
 use veilpath_protocol::{Role, Tile};
+use zeroize::Zeroizing;
 
 /// The field that a work order starts with.
 const VERSION: u32 = 1;
@@ -25,7 +26,7 @@ const MAX_FILE_BYTES: u64 = 4 << 30;
 /// What a worker needs to compute its tiles.
 pub struct WorkOrder {
     pub(super) key: Identity,
-    pem: String,
+    pem: Zeroizing<String>,
     pub(super) certificate: WorkerCertificate,
     pub(super) plan: AgreedPlan,
 }
@@ -38,13 +39,22 @@ impl fmt::Debug for WorkOrder {
 }
 
 /// The file.
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OrderFile {
     veilpath_work_order: u32,
     key: String,
     certificate: WorkerCertificate,
     plan: AgreedPlan,
+}
+
+/// The same, to be written.
+#[derive(Serialize)]
+struct NewOrderFile<'a> {
+    veilpath_work_order: u32,
+    key: &'a str,
+    certificate: &'a WorkerCertificate,
+    plan: &'a AgreedPlan,
 }
 
 impl WorkOrder {
@@ -96,23 +106,21 @@ impl WorkOrder {
         let not_one = || SessionError::file(path, FileProblem::NotAWorkOrder);
         let file = std::fs::File::open(path).map_err(failed)?;
         crate::identity::check_permissions(path, &file.metadata().map_err(failed)?)?;
-        let mut text = Vec::new();
-        file.take(MAX_FILE_BYTES)
-            .read_to_end(&mut text)
-            .map_err(failed)?;
+        let text = secret_json::read(file, MAX_FILE_BYTES).map_err(failed)?;
         Self::from_bytes(&text).ok_or_else(not_one)
     }
 
     /// A work order in the form of its file; `None` if it is not one.
     pub fn from_bytes(text: &[u8]) -> Option<Self> {
         let file: OrderFile = serde_json::from_slice(text).ok()?;
-        let key = Identity::from_pem(file.key.as_bytes())?;
+        let pem = Zeroizing::new(file.key);
+        let key = Identity::from_pem(pem.as_bytes())?;
         let is_consistent = file.veilpath_work_order == VERSION
             && file.plan.is_consistent()
             && file.certificate.worker() == key.public_key().ok()?;
         is_consistent.then_some(Self {
             key,
-            pem: file.key,
+            pem,
             certificate: file.certificate,
             plan: file.plan,
         })
@@ -135,15 +143,13 @@ impl WorkOrder {
     }
 
     /// The content of its file. It is as secret as the cohort.
-    pub fn to_bytes(&self) -> Result<Vec<u8>, SessionError> {
-        let file = OrderFile {
+    pub fn to_bytes(&self) -> Result<Zeroizing<Vec<u8>>, SessionError> {
+        secret_json::write(&NewOrderFile {
             veilpath_work_order: VERSION,
-            key: self.pem.clone(),
-            certificate: self.certificate.clone(),
-            plan: self.plan.clone(),
-        };
-        let text = serde_json::to_vec(&file);
-        Ok(text.map_err(|error| InternalError::Serialise(error.to_string()))?)
+            key: &self.pem,
+            certificate: &self.certificate,
+            plan: &self.plan,
+        })
     }
 
     /// The tiles that it is for.
