@@ -2,7 +2,11 @@ use super::*;
 
 fn with_folders(folder: &Path) -> StateDir {
     let state_dir = StateDir::at(folder);
-    for folder in [state_dir.journals(), state_dir.ledgers()] {
+    for folder in [
+        state_dir.journals(),
+        state_dir.ledgers(),
+        state_dir.agreements(),
+    ] {
         create_private_dir(&folder).unwrap();
     }
     state_dir
