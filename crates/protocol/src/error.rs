@@ -137,6 +137,9 @@ pub enum Misbehaviour {
     /// A request for more bytes than a worker sends.
     #[error("it requested more bytes than a worker sends")]
     ExcessiveRequest,
+    /// It requested none of the many bytes that a worker had for it.
+    #[error("it did not request what a worker had for it")]
+    BytesNotRequested,
     /// It stopped before all pairs were compared.
     #[error("it stopped before all pairs were compared")]
     StoppedEarly,

@@ -2,7 +2,8 @@
 //!
 //! A reader thread decrypts what arrives while this side still computes, and puts it into a queue of a few megabytes. When the
 //! queue is full the thread stops reading, TCP's window closes, and the other side has to wait (back-pressure). Two sides that
-//! both send more than the queue can take before they receive would block each other: engines take turns.
+//! both send more than the queue can take before they receive would block each other: engines take turns. At a host with several peers,
+//! little is queued before a peer has a slot (`connection/early_bytes.rs`).
 //!
 //! A writer thread encrypts and writes what has been sent while this side computes. Its errors are returned by the next
 //! `send` or `flush`.
@@ -178,6 +179,7 @@ impl Channel for SecureChannel {
                     Err(ReceiveError::TimedOut) => return Err(ChannelError::TimedOut),
                     Err(ReceiveError::Disconnected) => return Err(ChannelError::Closed),
                 };
+                self.connection.note_taken(self.unread.len());
                 self.read = 0;
             }
             let count = (self.unread.len() - self.read).min(buffer.len() - filled);

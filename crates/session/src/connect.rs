@@ -139,7 +139,10 @@ fn wait_for_peer(
             return Err(NetworkError::Stopped.into());
         }
         match acceptor.next(deadline.min(Instant::now() + POLL_INTERVAL)) {
-            Some(Incoming::Peer(_, channel)) => return Ok(*channel),
+            Some(Incoming::Peer(_, channel)) => {
+                channel.connection().end_early_limit();
+                return Ok(*channel);
+            }
             Some(Incoming::Rejected(error)) => {
                 on_rejected(&error);
                 if matches!(error.fault(), Fault::PeerDiffers) {
@@ -201,6 +204,7 @@ pub(crate) fn worker_handshake(
         Role::Join => tls::client(key, &any)?,
     };
     let mut channel = secure(socket, tls, any, timeouts)?;
+    channel.connection().end_early_limit();
     gate.pass(&mut channel)?;
     Ok(channel)
 }
@@ -244,7 +248,9 @@ pub(crate) fn join_on(
 ) -> Result<SecureChannel, SessionError> {
     let pinned = PinnedKeys::new(peer);
     let tls = tls::client(identity, &pinned)?;
-    secure(socket, tls, pinned, timeouts)
+    let channel = secure(socket, tls, pinned, timeouts)?;
+    channel.connection().end_early_limit();
+    Ok(channel)
 }
 
 /// Checks that this is an address with a port, without a look-up.

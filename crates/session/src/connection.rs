@@ -1,8 +1,11 @@
 //! The state that the threads of a channel share: the TLS connection, the socket, and when something last arrived.
 
 mod deadline;
+mod early_bytes;
 mod monitor;
 
+#[cfg(test)]
+pub(crate) use early_bytes::EARLY_BYTES;
 pub(crate) use monitor::ConnectionMonitor;
 
 use crate::channel::merge_buffers;
@@ -14,7 +17,7 @@ use crate::tls::PinnedKeys;
 use rustls::Connection;
 use std::io::{self, BufRead, ErrorKind, IoSlice, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -50,6 +53,10 @@ pub(crate) struct SharedConnection {
     /// When something last arrived that could be decrypted.
     last_plaintext: AtomicU64,
     reader_blocked: AtomicBool,
+    /// Received bytes that the owner has not taken.
+    unread: AtomicUsize,
+    /// Whether only a few bytes may wait for the owner.
+    is_early: AtomicBool,
     /// Nothing more will be read.
     closed: AtomicBool,
     /// When this side began to close.
@@ -85,6 +92,8 @@ impl SharedConnection {
             last_bytes: AtomicU64::new(0),
             last_plaintext: AtomicU64::new(0),
             reader_blocked: AtomicBool::new(false),
+            unread: AtomicUsize::new(0),
+            is_early: AtomicBool::new(true),
             closed: AtomicBool::new(false),
             closing_since: OnceLock::new(),
             sent_close_notify: AtomicBool::new(false),
@@ -306,6 +315,7 @@ impl SharedConnection {
             if !data.is_empty() {
                 self.reader_blocked.store(true, Ordering::Relaxed);
                 let bytes = data.len();
+                self.wait_for_room(bytes)?;
                 let sent = owner.send_or_merge(Ok(data), bytes, merge_buffers);
                 self.note_received(true);
                 self.reader_blocked.store(false, Ordering::Relaxed);

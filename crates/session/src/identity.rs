@@ -16,6 +16,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
+use zeroize::Zeroizing;
 
 /// The largest identity file that is read; a real one has about two hundred bytes.
 const MAX_FILE_BYTES: u64 = 64 << 10;
@@ -39,7 +40,7 @@ impl Identity {
     }
 
     /// A new key that is stored elsewhere, and what to store.
-    pub(crate) fn new_with_pem() -> Result<(Self, String), SessionError> {
+    pub(crate) fn new_with_pem() -> Result<(Self, Zeroizing<String>), SessionError> {
         let key = new_key()?;
         let identity = Self::from_pkcs8(&key).ok_or(InternalError::NewKey)?;
         Ok((identity, pem(&key)))
@@ -56,7 +57,7 @@ impl Identity {
             return Err(SessionError::file(path, FileProblem::NotAnIdentity));
         }
         check_permissions(path, &metadata)?;
-        let text = std::fs::read(path).map_err(failed)?;
+        let text = Zeroizing::new(std::fs::read(path).map_err(failed)?);
         Self::from_pem(&text).ok_or_else(|| SessionError::file(path, FileProblem::NotAnIdentity))
     }
 
@@ -278,9 +279,9 @@ fn remove_abandoned(path: &Path) {
     }
 }
 
-fn new_key() -> Result<Vec<u8>, SessionError> {
+fn new_key() -> Result<Zeroizing<Vec<u8>>, SessionError> {
     Ed25519KeyPair::generate_pkcs8(&SystemRandom::new())
-        .map(|document| document.as_ref().to_vec())
+        .map(|document| Zeroizing::new(document.as_ref().to_vec()))
         .map_err(|_| InternalError::NoRandomness.into())
 }
 
@@ -302,27 +303,26 @@ pub(crate) fn check_permissions(_: &Path, _: &std::fs::Metadata) -> Result<(), S
     Ok(())
 }
 
-fn pem(key: &[u8]) -> String {
+/// Erased when dropped, and allocated once: a text that grows leaves copies.
+fn pem(key: &[u8]) -> Zeroizing<String> {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for three in key.chunks(3) {
-        let byte = |index: usize| u32::from(three.get(index).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for digit in 0..4 {
-            let value = (bits >> (18 - 6 * digit) & 63) as usize;
-            let used = digit <= three.len();
-            text.push(if used { char::from(DIGITS[value]) } else { '=' });
+    let mut text = Zeroizing::new(String::with_capacity(2 * key.len() + 64));
+    text.push_str("-----BEGIN PRIVATE KEY-----\n");
+    // Lines of 64 digits.
+    for line in key.chunks(48) {
+        for three in line.chunks(3) {
+            let byte = |index: usize| u32::from(three.get(index).copied().unwrap_or(0));
+            let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+            for digit in 0..4 {
+                let value = (bits >> (18 - 6 * digit) & 63) as usize;
+                let used = digit <= three.len();
+                text.push(if used { char::from(DIGITS[value]) } else { '=' });
+            }
         }
+        text.push('\n');
     }
-    let lines: Vec<String> = text
-        .as_bytes()
-        .chunks(64)
-        .map(|line| line.iter().copied().map(char::from).collect())
-        .collect();
-    format!(
-        "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n",
-        lines.join("\n")
-    )
+    text.push_str("-----END PRIVATE KEY-----\n");
+    text
 }
 
 #[cfg(test)]

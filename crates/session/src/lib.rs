@@ -54,6 +54,7 @@ mod resume;
 mod roster;
 mod run;
 mod scanpath_limit;
+mod secret_json;
 mod session;
 mod session_slots;
 mod signed_record;

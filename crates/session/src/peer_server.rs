@@ -82,6 +82,8 @@ pub struct PeerServer {
     pub sessions: usize,
     /// How long to wait when no session runs.
     pub wait: Duration,
+    /// How long a peer may take for its first messages, until it waits for a slot.
+    pub open: Duration,
 }
 
 /// The bookkeeping for one peer.
@@ -127,6 +129,7 @@ impl PeerServer {
                 handler,
                 slots: &slots,
                 results,
+                open: self.open,
             };
             let mut entries: Vec<PeerEntry<'_, E>> =
                 peers.iter().map(|_| PeerEntry::new()).collect();
@@ -188,6 +191,7 @@ struct Spawner<'scope, 'env, E> {
     handler: &'env Handler<'env, E>,
     slots: &'env SessionSlots,
     results: Sender<(usize, Result<(), SessionFailure<E>>)>,
+    open: Duration,
 }
 
 impl<'scope, E: Send + 'scope> Spawner<'scope, '_, E> {
@@ -258,6 +262,7 @@ impl<'scope, E: Send + 'scope> Spawner<'scope, '_, E> {
         channel: SecureChannel,
     ) -> Option<Running<'scope>> {
         let monitor = channel.monitor().ok();
+        channel.connection().set_deadline(self.open);
         let connection = PeerConnection {
             peer,
             index,
@@ -287,6 +292,7 @@ impl<'scope, E: Send + 'scope> Spawner<'scope, '_, E> {
         agreement: &PinnedAgreement,
         channel: SecureChannel,
     ) -> Option<ScopedJoinHandle<'scope, ()>> {
+        channel.connection().set_deadline(self.open);
         let connection = PeerConnection {
             peer,
             index,

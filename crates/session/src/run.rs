@@ -31,6 +31,8 @@ pub struct CompletedSession {
     pub restarted_pairs: u64,
     /// The largest number of times any pair was started.
     pub max_starts: u32,
+    /// How often pairs were started, all together.
+    pub starts: u64,
     /// The largest number of agreements with the other side, over all sessions, that any scanpath of this side is in. Each
     /// may give one answer for a pair.
     pub max_agreements: u64,
@@ -77,6 +79,10 @@ impl AgreedSession {
             pairs: self.agreement.pairs.len(),
             restarted_pairs,
             max_starts,
+            starts: self
+                .agreement
+                .journal
+                .all_starts(self.agreement.pairs.len()),
             max_agreements: self.agreement.max_agreements,
             journal_failure,
         })

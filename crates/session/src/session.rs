@@ -205,6 +205,7 @@ impl Session {
         on_wait: &mut dyn FnMut(u64),
     ) -> Result<AgreedSession, SessionError> {
         proposal.check()?;
+        self.connection.end_early_limit();
         match self.negotiate(proposal, state_dir, on_wait) {
             Ok(agreement) => Ok(AgreedSession {
                 session: self,

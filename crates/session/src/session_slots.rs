@@ -113,12 +113,13 @@ impl Drop for SessionSlot {
 
 impl Session {
     /// Waits for a slot, as a host, and keeps the peer informed. `on_queued` is called once if the peer has to wait, with the
-    /// number of sessions ahead of it. Fails when the peer disconnects.
+    /// number of sessions ahead of it. Fails when the peer disconnects. From now on the deadline for its first messages does not apply.
     pub fn acquire_slot(
         &mut self,
         slots: &SessionSlots,
         on_queued: &mut dyn FnMut(u64),
     ) -> Result<SessionSlot, SessionError> {
+        self.connection.clear_deadline();
         let waiter = slots.waiter();
         let mut ahead = match waiter.wait(Duration::ZERO) {
             Ok(slot) => return Ok(slot),

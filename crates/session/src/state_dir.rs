@@ -52,6 +52,7 @@ impl StateDir {
             (self.journals(), crate::journal::EXTENSION),
             (self.ledgers(), crate::locked_file::GUARD),
             (self.disclosures(), crate::locked_file::GUARD),
+            (self.agreements(), crate::locked_file::GUARD),
         ] {
             for abandoned in entries(&folder, NEW_EXTENSION)? {
                 remove_unlocked(&abandoned.with_extension(guard), &abandoned);

@@ -249,6 +249,19 @@ mod tests {
                 }
             }
         }
+        // Without a declaration, the notation is a guess from the letters. It is announced to the peer, and the only thing that a refusal can
+        // depend on.
+        for cohorts in [["aB", "aAbB", "zZyX"], ["01", "07", "9951"]] {
+            let sides = cohorts.map(|letters| local(letters, None).unwrap());
+            let announced = sides.each_ref().map(|side| side.alphabet_info.read_as);
+            assert_eq!(announced, [announced[0]; 3]);
+            for theirs in announcements() {
+                let declines = sides
+                    .each_ref()
+                    .map(|side| side.resolve(&theirs, Role::Host, &()).is_err());
+                assert_eq!(declines, [declines[0]; 3], "{theirs:?}");
+            }
+        }
         // A declared number of letters is checked before anybody connects.
         assert!(local("z", Some(26)).is_err());
         let declared = Alphabet::letters(26).unwrap();

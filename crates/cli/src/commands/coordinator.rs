@@ -50,6 +50,7 @@ pub(crate) struct CoordinatorArgs {
 
 /// Serves until it is stopped.
 pub(crate) fn run(args: &CoordinatorArgs) -> Result<(), Failure> {
+    super::disable_core_dumps();
     let identity_file = veilpath::identity_file(args.identity.as_deref())?;
     let identity = Identity::load(&identity_file)?;
     let state_dir = veilpath::state_dir(args.identity.as_deref())?;

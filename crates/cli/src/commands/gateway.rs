@@ -44,6 +44,7 @@ pub(crate) struct GatewayArgs {
 
 /// Serves until it is stopped.
 pub(crate) fn run(args: &GatewayArgs) -> Result<(), Failure> {
+    super::disable_core_dumps();
     let plan = veilpath::state_dir(args.identity.as_deref())?.agreed_plan(&args.agreement)?;
     let sessions = usize::try_from(args.sessions).unwrap_or(usize::MAX);
     let options = RelayOptions {

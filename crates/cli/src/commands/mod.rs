@@ -28,3 +28,10 @@ pub(crate) mod synth;
 pub(crate) mod ui;
 pub(crate) mod worker;
 pub(crate) mod worker_key;
+
+/// Keeps the memory of this process, which has keys and letters, out of core dumps.
+fn disable_core_dumps() {
+    if let Err(error) = veilpath::disable_core_dumps() {
+        crate::messages::note(&format!("core dumps cannot be disabled: {error}"));
+    }
+}

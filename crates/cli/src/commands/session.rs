@@ -184,9 +184,7 @@ impl SessionArgs {
         key: &KeyArgs,
         wait: Duration,
     ) -> Result<PreparedSession, Failure> {
-        if let Err(error) = veilpath::disable_core_dumps() {
-            messages::note(&format!("core dumps cannot be disabled: {error}"));
-        }
+        super::disable_core_dumps();
         let table = match &self.metric.substitution {
             Some(SubstitutionChoice::File(path)) => Some(path.as_path()),
             _ => None,

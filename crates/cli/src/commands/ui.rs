@@ -41,9 +41,7 @@ pub(crate) struct UiArgs {
 
 /// Serves the page until it is closed.
 pub(crate) fn run(args: &UiArgs) -> Result<(), Failure> {
-    if let Err(error) = veilpath::disable_core_dumps() {
-        messages::note(&format!("core dumps cannot be disabled: {error}"));
-    }
+    super::disable_core_dumps();
     let failed = |error: veilpath_ui::ServerError| Failure::input(error.to_string());
     let server = Server::bind(ServerOptions {
         port: args.port,

@@ -2,7 +2,6 @@
 
 use crate::commands::session::MAX_WAIT;
 use crate::failure::Failure;
-use crate::messages;
 use crate::output::{OutputArgs, names};
 use crate::session_log::{LogFormat, SessionLog};
 use clap::Args;
@@ -79,9 +78,7 @@ pub(crate) struct WorkerArgs {
 pub(crate) fn run(args: &WorkerArgs) -> Result<(), Failure> {
     let log = SessionLog::new(args.log, false);
     let session = || {
-        if let Err(error) = veilpath::disable_core_dumps() {
-            messages::note(&format!("core dumps cannot be disabled: {error}"));
-        }
+        super::disable_core_dumps();
         let inputs: [&Path; 1] = [&args.order];
         let order = WorkOrder::load(&args.order)?;
         let output = args.output.check(&inputs)?;

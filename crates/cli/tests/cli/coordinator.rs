@@ -198,6 +198,19 @@ fn killed_workers_coordinators_and_gateways_lose_nothing() {
     assert!(!folder.path().join("home").exists());
 }
 
+/// These processes have the letters of a plan.
+#[cfg(target_os = "linux")]
+#[test]
+fn coordinators_and_gateways_disable_core_dumps() {
+    let mut both = Institutions::new(1);
+    both.coordinator(Side::Join).assert_no_core_dumps();
+    let call = format!("gateway {} --listen 127.0.0.1:0", both.agreement);
+    let words: Vec<String> = call.split(' ').map(String::from).collect();
+    let gateway = both.pair.start(Side::Host, &words);
+    gateway.wait_for_line("listening on ");
+    gateway.assert_no_core_dumps();
+}
+
 #[test]
 fn worker_keys_follow_the_policy() {
     let both = Institutions::new(2);

@@ -248,16 +248,21 @@ fn a_state_directory_that_others_may_change_is_refused() {
     }
 }
 
+/// A host that waits for its peer, and a joining side that waits for a host.
 #[cfg(target_os = "linux")]
 #[test]
 fn sessions_disable_core_dumps() {
     let pair = Pair::with_cohorts();
     let mut host = pair.host(&[]);
-    let limits = std::fs::read_to_string(format!("/proc/{}/limits", host.child.id())).unwrap();
-    let line = limits.lines().find(|line| line.starts_with("Max core"));
-    let words: Vec<&str> = line.unwrap().split_whitespace().collect();
-    assert_eq!(&words[4..6], ["0", "0"], "{words:?}");
+    host.assert_no_core_dumps();
     host.kill();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let silent = listener.local_addr().unwrap().to_string();
+    let mut join = pair.join(&silent, &[]);
+    // It has read its files when it connects.
+    listener.accept().unwrap();
+    join.assert_no_core_dumps();
+    join.kill();
 }
 
 /// What a killed process was writing when it ended.
@@ -271,6 +276,7 @@ fn files_of_killed_runs_are_removed_at_the_next_start() {
     let left = [
         folder.join("host/journals/0123.new"),
         folder.join("host/peers/0123.new"),
+        folder.join("host/agreements/0123.new"),
         folder.join("host/identity.new-4000000"),
         folder.join(".veilpath-a1B2c3"),
     ];

@@ -1,4 +1,6 @@
 use super::*;
+use crate::acceptor::{Acceptor, Incoming};
+use crate::connection::EARLY_BYTES;
 use crate::{Fault, Identity, Listener, join};
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -307,4 +309,50 @@ fn an_absent_peer_is_reported_in_time() {
     assert_eq!(error.fault(), Fault::Network);
     let error = join("nonsense", &b, a.fingerprint(), &short).unwrap_err();
     assert_eq!(error.fault(), Fault::Usage);
+}
+
+/// A host with many peers lets little wait before one has a session.
+#[test]
+fn a_peer_without_a_session_cannot_fill_the_queue() {
+    const SENT: usize = 1 << 20;
+    let (host, peer) = (
+        Identity::ephemeral().unwrap(),
+        Identity::ephemeral().unwrap(),
+    );
+    let listener = Listener::bind("127.0.0.1:0").unwrap();
+    let address = listener.address().to_string();
+    let timeouts = timeouts(20_000);
+    let mut acceptor = Acceptor::new(listener, &host, &[peer.fingerprint()], &timeouts);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut channel = join(&address, &peer, host.fingerprint(), &timeouts).unwrap();
+            channel.send(&vec![7; SENT]).unwrap();
+            channel.flush().unwrap();
+            // Until the other side has received everything.
+            channel.receive(&mut [0]).unwrap();
+        });
+        let until = Instant::now() + Duration::from_secs(20);
+        let Some(Incoming::Peer(_, mut channel)) = acceptor.next(until) else {
+            panic!("the peer did not connect");
+        };
+        let connection = channel.connection();
+        let waits_for = |bytes| {
+            while connection.unread() < bytes {
+                assert!(Instant::now() < until);
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        };
+        waits_for(EARLY_BYTES);
+        std::thread::sleep(Duration::from_millis(200));
+        // What arrived together is not split.
+        assert!(connection.unread() < EARLY_BYTES + MAX_FRAME);
+        connection.end_early_limit();
+        waits_for(SENT);
+        let mut received = vec![0; SENT];
+        channel.receive(&mut received).unwrap();
+        assert!(received.iter().all(|byte| *byte == 7));
+        assert_eq!(connection.unread(), 0);
+        channel.send(&[1]).unwrap();
+        channel.flush().unwrap();
+    });
 }

@@ -1,7 +1,7 @@
 //! Which of this side's participants an answer is about.
 
+use crate::Identity;
 use crate::disclosure::GroupMember;
-use ring::digest::{Context, SHA256};
 use std::collections::{BTreeMap, BTreeSet};
 use veilpath_metrics::Cohort;
 
@@ -48,20 +48,32 @@ pub(super) fn with_groups(cohort: &Cohort) -> Vec<GroupMember> {
     members.into_values().collect()
 }
 
-/// A hash of participants and groups: the same ones are entered once.
-pub(super) fn key(members: &[GroupMember]) -> [u8; 32] {
-    let mut context = Context::new(&SHA256);
-    context.update(b"veilpath sizes of groups");
-    for member in members {
-        for text in [
-            &member.participant,
-            member.group.as_ref().unwrap_or(&String::new()),
-        ] {
-            context.update(&(text.len() as u64).to_le_bytes());
-            context.update(text.as_bytes());
-        }
+/// A keyed hash of participants and groups: the same ones are entered once.
+pub(super) fn key(identity: &Identity, members: &[GroupMember]) -> [u8; 32] {
+    fn texts(member: &GroupMember) -> [&[u8]; 2] {
+        let group = member.group.as_deref().unwrap_or_default();
+        [member.participant.as_bytes(), group.as_bytes()]
     }
-    let mut key = [0; 32];
-    key.copy_from_slice(context.finish().as_ref());
-    key
+    let parts: Vec<&[u8]> = members.iter().flat_map(texts).collect();
+    identity.tag("sizes of groups", &parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without the identity, nobody can confirm a guess of the participants.
+    #[test]
+    fn the_key_of_sizes_depends_on_the_identity() {
+        let member = |group: &str| GroupMember {
+            participant: "P1".into(),
+            group: Some(group.into()),
+            stimuli: Vec::new(),
+        };
+        let [ours, other] = [0, 1].map(|_| Identity::ephemeral().unwrap());
+        let of = |identity, group| key(identity, &[member(group)]);
+        assert_eq!(of(&ours, "control"), of(&ours, "control"));
+        assert_ne!(of(&ours, "control"), of(&ours, "patient"));
+        assert_ne!(of(&ours, "control"), of(&other, "control"));
+    }
 }

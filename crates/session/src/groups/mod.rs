@@ -23,6 +23,7 @@
 //! learns it first.
 
 mod answer;
+mod budget;
 mod coins;
 pub(crate) mod members;
 mod published;
@@ -45,7 +46,7 @@ use crate::session::Proposal;
 use coins::{Committed, commitment};
 use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use veilpath_channel::Channel;
 use veilpath_metrics::Cohort;
 use veilpath_metrics::text::is_printable;
@@ -56,9 +57,6 @@ use veilpath_protocol::{
 
 /// The largest minimum that a side may ask for.
 const MAX_MINIMUM: u32 = 1 << 20;
-
-/// Small numbers are charged by their bits: this many bits count as one number, as for a mean.
-const BITS_OF_A_NUMBER: u64 = 16;
 
 /// What both sides have agreed on for an answer about groups.
 #[derive(Debug)]
@@ -153,7 +151,7 @@ impl GroupNegotiation<'_> {
             .into());
         }
         self.allow_sizes(question)?;
-        self.allow(limits, 1).map(|_| ())
+        self.allow(&self.labels, limits, 1).map(|_| ())
     }
 
     /// Checks whether the other side may see the sizes of this side's groups, if the question needs them. Charges nothing.
@@ -162,7 +160,7 @@ impl GroupNegotiation<'_> {
             return Ok(None);
         }
         let members = members::with_groups(&self.proposal.cohort);
-        let key = members::key(&members);
+        let key = members::key(self.identity, &members);
         let (sizes, limits) = (AnswerRequest::sizes(&key), self.proposal.disclosure);
         self.ledger.check(&sizes, &members, limits).map(Some)
     }
@@ -170,6 +168,7 @@ impl GroupNegotiation<'_> {
     /// Checks whether the other side may learn the answer, if it does. Charges nothing.
     fn allow(
         &self,
+        labels: &[Vec<Label>; 2],
         limits: DisclosureLimits,
         counts_as: u32,
     ) -> Result<Option<Charge>, SessionError> {
@@ -183,8 +182,8 @@ impl GroupNegotiation<'_> {
         let question = self.proposal.spec.reveal.group_question();
         answer.by_group = question.is_some_and(|it| it.sides_with_groups()[place_of(role)]);
         let has_stimuli = |labels: &Vec<Label>| labels.iter().any(|it| it.stimulus.is_some());
-        answer.by_stimulus = self.proposal.spec.pairs == PairRule::SameStimulus
-            && self.labels.iter().all(has_stimuli);
+        answer.by_stimulus =
+            self.proposal.spec.pairs == PairRule::SameStimulus && labels.iter().all(has_stimuli);
         answer.counts_as = counts_as;
         let own = self.pairs.iter().map(|&(host, join)| match role {
             Role::Host => host,
@@ -192,35 +191,6 @@ impl GroupNegotiation<'_> {
         });
         let members = members::of(&self.proposal.cohort, own);
         self.ledger.check(&answer, &members, limits).map(Some)
-    }
-
-    /// How many numbers of the answer are about the same scanpath of this side. They count against the budget, because the other side
-    /// chooses its groups and scanpaths.
-    fn counts_as(&self, question: GroupQuestion, sizes: &[GroupSizes; 2]) -> u32 {
-        let [_, theirs] = match self.role {
-            Role::Host => [0, 1],
-            Role::Join => [1, 0],
-        }
-        .map(|side: usize| u32::try_from(sizes[side].0.len()).unwrap_or(u32::MAX));
-        match question {
-            GroupQuestion::Groups { .. } => theirs.max(1),
-            GroupQuestion::Histogram { bins } => bins.saturating_sub(1).max(1),
-            // A group for every scanpath of the host, found among those of the joining side.
-            GroupQuestion::Nearest {
-                rate_only: false, ..
-            } if self.role == Role::Join => {
-                let mut queries: BTreeMap<usize, u64> = BTreeMap::new();
-                for (_, join) in self.pairs {
-                    *queries.entry(*join).or_default() += 1;
-                }
-                let most = queries.values().copied().max().unwrap_or(0);
-                let others = sizes[1].0.len().saturating_sub(1) as u64;
-                let bits = u64::from(u64::BITS - others.leading_zeros());
-                u32::try_from(most.saturating_mul(bits).div_ceil(BITS_OF_A_NUMBER).max(1))
-                    .unwrap_or(u32::MAX)
-            }
-            _ => 1,
-        }
     }
 
     /// The sizes of this side's groups, if the question needs them.
@@ -233,7 +203,7 @@ impl GroupNegotiation<'_> {
 
     /// Exchanges groups and commitments to coins, and checks that the answer is allowed.
     pub(crate) fn agree(
-        self,
+        mut self,
         question: GroupQuestion,
         channel: &mut dyn Channel,
     ) -> Result<GroupAgreement, SessionError> {
@@ -288,7 +258,6 @@ impl GroupNegotiation<'_> {
             minimum_group: minimum,
             ..self.proposal.disclosure
         };
-        let charge = self.allow(limits, self.counts_as(question, &sizes))?;
         let agreed = AgreedGroups {
             question,
             sizes,
@@ -296,13 +265,15 @@ impl GroupNegotiation<'_> {
             coins: [0; 32],
             own_groups,
             peer_groups: None,
-            labels: self.labels,
+            labels: std::mem::take(&mut self.labels),
         };
         let own = crate::run::scanpaths(&self.proposal.cohort);
         let peers = self.peer_lengths.len();
         let job = Job::new(&self.proposal.spec, role, &own, peers, self.pairs)?
             .with_peer_lengths(self.peer_lengths)?;
         let schema = agreed.plan(&job, &self.proposal.spec)?.schema().clone();
+        let counts_as = budget::counts_as(&schema, role, self.pairs);
+        let charge = self.allow(&agreed.labels, limits, counts_as)?;
         Ok(GroupAgreement {
             terms: agreed,
             schema,

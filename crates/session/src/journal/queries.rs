@@ -66,6 +66,12 @@ impl Journal {
         (repeated as u64, starts().max().unwrap_or(0))
     }
 
+    /// How often the first `pairs` places were started, all together.
+    pub(crate) fn all_starts(&self, pairs: usize) -> u64 {
+        let entries = self.pairs.iter().take(pairs);
+        entries.map(|entry| u64::from(entry.starts)).sum()
+    }
+
     /// What was decided about the engine when the comparison started.
     pub(crate) fn engine(&self) -> Option<EngineDecision> {
         self.engine

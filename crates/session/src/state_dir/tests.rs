@@ -2,7 +2,11 @@ use super::*;
 
 fn with_folders(folder: &Path) -> StateDir {
     let state_dir = StateDir::at(folder);
-    for folder in [state_dir.journals(), state_dir.ledgers()] {
+    for folder in [
+        state_dir.journals(),
+        state_dir.ledgers(),
+        state_dir.agreements(),
+    ] {
         create_private_dir(&folder).unwrap();
     }
     state_dir
@@ -20,6 +24,7 @@ fn files_of_killed_processes_are_removed_and_those_in_use_are_kept() {
     for (folder, files) in [
         (state_dir.journals(), journals),
         (state_dir.ledgers(), ledgers),
+        (state_dir.agreements(), ledgers),
     ] {
         for (name, guard) in files {
             let path = folder.join(name);
@@ -38,7 +43,7 @@ fn files_of_killed_processes_are_removed_and_those_in_use_are_kept() {
     }
     state_dir.prepare().unwrap();
     let kept: Vec<bool> = new_files.iter().map(|path| path.exists()).collect();
-    assert_eq!(kept, [true, false, false, true, false, false]);
+    assert_eq!(kept, [true, false, false].repeat(3));
     drop(locks);
     state_dir.prepare().unwrap();
     assert!(new_files.iter().all(|path| !path.exists()));

@@ -5,16 +5,17 @@ use super::gate::WorkerGate;
 use super::gateway;
 use super::plan::AgreedPlan;
 use crate::connect::{join_with_worker_key, worker_handshake};
-use crate::error::{FileProblem, InternalError, UsageError, WorkerKeyProblem};
+use crate::error::{FileProblem, UsageError, WorkerKeyProblem};
 use crate::limits::Timeouts;
-use crate::state_dir;
 use crate::{Fingerprint, Identity, Listener, SecureChannel, SessionError, date};
+use crate::{secret_json, state_dir};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::time::SystemTime;
 use veilpath_protocol::{Role, Tile};
+use zeroize::Zeroizing;
 
 /// The field that a work order starts with.
 const VERSION: u32 = 1;
@@ -28,7 +29,7 @@ const MAX_FILE_BYTES: u64 = 4 << 30;
 /// What a worker needs to compute its tiles.
 pub struct WorkOrder {
     pub(super) key: Identity,
-    pem: String,
+    pem: Zeroizing<String>,
     pub(super) certificate: WorkerCertificate,
     pub(super) plan: AgreedPlan,
 }
@@ -41,7 +42,7 @@ impl fmt::Debug for WorkOrder {
 }
 
 /// The file.
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OrderFile {
     veilpath_work_order: u32,
@@ -50,8 +51,17 @@ struct OrderFile {
     plan: AgreedPlan,
 }
 
+/// The same, to be written.
+#[derive(Serialize)]
+struct NewOrderFile<'a> {
+    veilpath_work_order: u32,
+    key: &'a str,
+    certificate: &'a WorkerCertificate,
+    plan: &'a AgreedPlan,
+}
+
 /// A work order without what is the same in all orders of an agreement.
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OrderPart {
     veilpath_work_order_part: u32,
@@ -59,6 +69,15 @@ struct OrderPart {
     certificate: WorkerCertificate,
     /// The letters of its tiles, with their places in the roster.
     letters: Vec<(usize, Vec<u16>)>,
+}
+
+/// The same, to be written.
+#[derive(Serialize)]
+struct NewOrderPart<'a> {
+    veilpath_work_order_part: u32,
+    key: &'a str,
+    certificate: &'a WorkerCertificate,
+    letters: Vec<(usize, &'a [u16])>,
 }
 
 impl WorkOrder {
@@ -110,23 +129,21 @@ impl WorkOrder {
         let not_one = || SessionError::file(path, FileProblem::NotAWorkOrder);
         let file = std::fs::File::open(path).map_err(failed)?;
         crate::identity::check_permissions(path, &file.metadata().map_err(failed)?)?;
-        let mut text = Vec::new();
-        file.take(MAX_FILE_BYTES)
-            .read_to_end(&mut text)
-            .map_err(failed)?;
+        let text = secret_json::read(file, MAX_FILE_BYTES).map_err(failed)?;
         Self::from_bytes(&text).ok_or_else(not_one)
     }
 
     /// A work order in the form of its file; `None` if it is not one.
     pub fn from_bytes(text: &[u8]) -> Option<Self> {
         let file: OrderFile = serde_json::from_slice(text).ok()?;
-        let key = Identity::from_pem(file.key.as_bytes())?;
+        let pem = Zeroizing::new(file.key);
+        let key = Identity::from_pem(pem.as_bytes())?;
         let is_consistent = file.veilpath_work_order == VERSION
             && file.plan.is_consistent()
             && file.certificate.worker() == key.public_key().ok()?;
         is_consistent.then_some(Self {
             key,
-            pem: file.key,
+            pem,
             certificate: file.certificate,
             plan: file.plan,
         })
@@ -149,39 +166,33 @@ impl WorkOrder {
     }
 
     /// The content of its file. It is as secret as the cohort.
-    pub fn to_bytes(&self) -> Result<Vec<u8>, SessionError> {
-        let file = OrderFile {
+    pub fn to_bytes(&self) -> Result<Zeroizing<Vec<u8>>, SessionError> {
+        secret_json::write(&NewOrderFile {
             veilpath_work_order: VERSION,
-            key: self.pem.clone(),
-            certificate: self.certificate.clone(),
-            plan: self.plan.clone(),
-        };
-        let text = serde_json::to_vec(&file);
-        Ok(text.map_err(|error| InternalError::Serialise(error.to_string()))?)
+            key: &self.pem,
+            certificate: &self.certificate,
+            plan: &self.plan,
+        })
     }
 
     /// Its own part: the key, its certificate, and the letters of its tiles. [`AgreedPlan::for_workers`] is the other part, which a
     /// cluster passes to each machine once. This part is as secret as the cohort.
-    pub fn to_part(&self) -> Result<Vec<u8>, SessionError> {
-        let letters = self.plan.letters.iter().enumerate();
-        let part = OrderPart {
+    pub fn to_part(&self) -> Result<Zeroizing<Vec<u8>>, SessionError> {
+        let letters = self.plan.letters.iter().map(Vec::as_slice).enumerate();
+        secret_json::write(&NewOrderPart {
             veilpath_work_order_part: PART_VERSION,
-            key: self.pem.clone(),
-            certificate: self.certificate.clone(),
-            letters: letters
-                .filter(|(_, letters)| !letters.is_empty())
-                .map(|(place, letters)| (place, letters.clone()))
-                .collect(),
-        };
-        let text = serde_json::to_vec(&part);
-        Ok(text.map_err(|error| InternalError::Serialise(error.to_string()))?)
+            key: &self.pem,
+            certificate: &self.certificate,
+            letters: letters.filter(|(_, letters)| !letters.is_empty()).collect(),
+        })
     }
 
     /// A work order from its own part and the plan; `None` if they do not fit together. That they are of one agreement is checked
     /// with the certificate ([`Self::tile`]).
     pub fn from_part(plan: &AgreedPlan, text: &[u8]) -> Option<Self> {
         let part: OrderPart = serde_json::from_slice(text).ok()?;
-        let key = Identity::from_pem(part.key.as_bytes())?;
+        let pem = Zeroizing::new(part.key);
+        let key = Identity::from_pem(pem.as_bytes())?;
         let mut plan = plan.without_letters();
         for (place, letters) in part.letters {
             *plan.letters.get_mut(place)? = letters;
@@ -191,7 +202,7 @@ impl WorkOrder {
             && part.certificate.worker() == key.public_key().ok()?;
         is_consistent.then_some(Self {
             key,
-            pem: part.key,
+            pem,
             certificate: part.certificate,
             plan,
         })

@@ -2,17 +2,15 @@
 
 use super::certificate::TileRange;
 use crate::disclosure::{self, DisclosureLedger};
-use crate::error::{FileProblem, InternalError, Misbehaviour, SessionError};
+use crate::error::{FileProblem, Misbehaviour, SessionError};
 use crate::identity::{from_hex, hex};
 use crate::roster::{self, Parties, Roster};
 use crate::scanpath_limit::{Limits, ScanpathLimit};
 use crate::session::AgreedSession;
-use crate::state_dir::{self, create_private_dir};
-use crate::{Fingerprint, StateDir};
+use crate::{Fingerprint, StateDir, locked_file, secret_json, state_dir};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use veilpath_metrics::{Cohort, Encoding, Entry, Scanpath};
@@ -278,10 +276,7 @@ impl AgreedSession {
             limits,
             derived: OnceLock::new(),
         };
-        let text = serde_json::to_vec(&plan)
-            .map_err(|error| InternalError::Serialise(error.to_string()))?;
-        create_private_dir(folder)?;
-        state_dir::replace(&path(folder, &plan.agreement), &text)
+        save(folder, &plan)
     }
 }
 
@@ -297,9 +292,7 @@ impl StateDir {
         let mut plan = plan.clone();
         plan.letters.iter_mut().for_each(Vec::clear);
         plan.is_complete = true;
-        let text = serde_json::to_vec(&plan)
-            .map_err(|error| InternalError::Serialise(error.to_string()))?;
-        state_dir::replace(&path(&self.agreements(), &plan.agreement), &text)
+        save(&self.agreements(), &plan)
     }
 
     /// Refuses a directory that does not have an agreement on tiles: its ledger is not where the pairs of this agreement are counted.
@@ -325,13 +318,19 @@ impl StateDir {
         let [path] = &found[..] else {
             return Err(SessionError::file(&folder, FileProblem::NoSuchAgreement));
         };
-        let mut text = Vec::new();
-        let mut file = state_dir::open_private(std::fs::OpenOptions::new().read(true), path)?;
-        file.read_to_end(&mut text)
-            .map_err(|error| SessionError::io(path, error))?;
+        let file = state_dir::open_private(std::fs::OpenOptions::new().read(true), path)?;
+        let text = secret_json::read(file, u64::MAX);
+        let text = text.map_err(|error| SessionError::io(path, error))?;
         AgreedPlan::from_bytes(&text)
             .ok_or_else(|| SessionError::file(path, FileProblem::NotAWorkOrder))
     }
+}
+
+/// Writes the file of a plan. It has all letters, so one that a killed process was writing is removed at the next start.
+fn save(folder: &Path, plan: &AgreedPlan) -> Result<(), SessionError> {
+    let path = path(folder, &plan.agreement);
+    let _guard = locked_file::guard(&path)?;
+    state_dir::replace(&path, &secret_json::write(plan)?)
 }
 
 fn path(folder: &Path, agreement: &str) -> PathBuf {

@@ -1,5 +1,6 @@
-//! A connection that breaks up to fifty times, at any byte: the comparison still finishes, with the right scores, and is charged once
-//! per pair (with `paillier`, once per start).
+//! A connection that breaks at any byte: the comparison still finishes, with the right scores, and is charged once per pair (with
+//! `paillier`, once per start). It breaks fifty times with `garbled`; with `shares` and `paillier` fifteen times, and fifty with
+//! `VEILPATH_FAULTS=long`, as `.ci/faults` runs it.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)] // a test's helpers may fail the test
 
 use rand::{RngExt, SeedableRng};
@@ -280,11 +281,11 @@ fn paillier_is_charged_once_per_start() {
     let total = bytes_without_faults(&Setup::new(engine, COUNT, 6));
     let setup = Setup::new(engine, COUNT, 6);
     let results = setup.survive(total);
+    let pairs = (COUNT * COUNT) as u64;
     for (side, results) in results.iter().enumerate() {
         let charged: u64 = setup.charged(side).iter().sum();
-        let pairs = (COUNT * COUNT) as u64;
-        assert!(charged >= pairs, "{charged}");
-        let most = pairs * u64::from(results.max_starts);
-        assert!(charged <= most, "{charged} of at most {most}");
+        assert_eq!(charged, results.starts);
     }
+    // Some pairs were started again.
+    assert!(results.iter().any(|it| it.starts > pairs));
 }

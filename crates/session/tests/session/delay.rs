@@ -210,8 +210,8 @@ fn latency_adds_few_round_trips_to_a_long_comparison() {
     costs_at_most(KeySize::Bits2048, 100, 400);
 }
 
-/// The estimates of time and rounds are right within a factor of 2; short times are only checked to be short. On a busy machine one of five
-/// runs must meet this.
+/// The estimates of time and rounds are right within a factor of 2; short times are only checked to be short. Every run must meet this for
+/// rounds, and one of three for the time, because the machine may be busy.
 fn is_estimated(cases: &[(Engine, u16, u16, u64)]) {
     for &(engine, scanpaths, length, milliseconds) in cases {
         let case = Case {
@@ -236,11 +236,14 @@ fn is_estimated(cases: &[(Engine, u16, u16, u64)]) {
             let within_two = |estimated: f64, real: f64| (0.5..=2.0).contains(&(estimated / real));
             // The session's own rounds were made before the estimate.
             let rounds = cost.rounds - NEGOTIATION_ROUNDS;
+            assert!(
+                within_two(estimate.rounds as f64, rounds as f64),
+                "{rounds} rounds"
+            );
             let short = estimate.seconds.max(cost.seconds) < 0.3 && milliseconds == 0;
-            (short || within_two(estimate.seconds, cost.seconds))
-                && within_two(estimate.rounds as f64, rounds as f64)
+            short || within_two(estimate.seconds, cost.seconds)
         };
-        assert!((0..5).any(is_met), "the estimate was wrong five times");
+        assert!((0..3).any(is_met), "the estimate was wrong three times");
     }
 }
 

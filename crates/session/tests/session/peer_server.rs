@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+use veilpath_channel::{Channel, ChannelError};
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
 use veilpath_protocol::{Answer, Engine, Observer, PairRule, Role, Spec};
 use veilpath_session::limits::Timeouts;
@@ -93,6 +94,8 @@ struct Setup {
     computed: AtomicUsize,
     /// Whether the host compares all pairs afresh.
     fresh: bool,
+    /// How long a peer may take for its first messages.
+    open: Duration,
     /// Contains the state directories of all.
     folder: tempfile::TempDir,
 }
@@ -128,6 +131,7 @@ impl Setup {
             work,
             computed: AtomicUsize::new(0),
             fresh: false,
+            open: MINUTE,
             folder: tempfile::tempdir().unwrap(),
         }
     }
@@ -150,7 +154,12 @@ impl Setup {
             })
         };
         let acceptor = self.acceptor.lock().unwrap().take().unwrap();
-        PeerServer { sessions, wait }.serve(acceptor, &handler, &mut |_| ())
+        let server = PeerServer {
+            sessions,
+            wait,
+            open: self.open,
+        };
+        server.serve(acceptor, &handler, &mut |_| ())
     }
 
     fn handle(&self, connection: PeerConnection, slots: &SessionSlots) -> Result<(), SessionError> {
@@ -332,6 +341,42 @@ fn a_failed_peer_can_reconnect_and_the_host_does_not_wait_forever() {
             states[..],
             [PeerState::Finished, PeerState::Awaited]
         ));
+    });
+}
+
+/// A peer that is never idle and never says anything does not keep the host running. One that waits for a slot may take longer.
+#[test]
+fn first_messages_that_take_too_long_end_the_connection() {
+    let mut setup = Setup::new(3, Duration::from_secs(20), Duration::from_secs(3));
+    setup.open = Duration::from_secs(2);
+    std::thread::scope(|scope| {
+        let host = scope.spawn(|| setup.serve(1, Duration::from_millis(100)));
+        let slow = scope.spawn(|| {
+            let mut channel = setup.call(2, &setup.address);
+            // The start of the first message.
+            b"veilpath".iter().try_for_each(|byte| {
+                channel.send(&[*byte])?;
+                channel.flush()?;
+                std::thread::sleep(Duration::from_secs(1));
+                Ok::<_, ChannelError>(())
+            })
+        });
+        let setup = &setup;
+        let others = [0, 1].map(|peer| scope.spawn(move || setup.join(peer, &setup.address)));
+        for other in others {
+            other.join().unwrap().unwrap();
+        }
+        let states = host.join().unwrap();
+        assert_eq!(finished(&states), 2);
+        let PeerState::Failed(failure) = &states[2] else {
+            panic!("{:?}", states[2]);
+        };
+        assert!(
+            failure.error.to_string().contains("2 s"),
+            "{}",
+            failure.error
+        );
+        let _ = slow.join().unwrap();
     });
 }
 

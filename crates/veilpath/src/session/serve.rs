@@ -13,6 +13,9 @@ use veilpath_session::{
 /// How long a peer may keep a slot, besides the time that its plan takes on a slow connection.
 const SLOT_TIME: Duration = Duration::from_secs(3600);
 
+/// How long a peer may take for its first messages, which are short.
+const OPEN_TIME: Duration = Duration::from_secs(60);
+
 /// Saves the results of a peer's session. An error fails the session.
 pub type SaveResults<'a> = dyn Fn(&Peer, &CompletedSession) -> Result<(), Error> + Sync + 'a;
 
@@ -45,6 +48,7 @@ pub fn serve(
     let server = PeerServer {
         sessions,
         wait: options.wait,
+        open: OPEN_TIME,
     };
     let handler = |connection: PeerConnection, slots: &SessionSlots| {
         let Some(peer) = peers.get(connection.index) else {

@@ -263,6 +263,15 @@ impl Running {
         self.connected
     }
 
+    /// Asserts that a crash of the process would not write its memory to disk.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn assert_no_core_dumps(&self) {
+        let limits = std::fs::read_to_string(format!("/proc/{}/limits", self.child.id())).unwrap();
+        let line = limits.lines().find(|line| line.starts_with("Max core"));
+        let words: Vec<&str> = line.unwrap().split_whitespace().collect();
+        assert_eq!(&words[4..6], ["0", "0"], "{}: {words:?}", self.call);
+    }
+
     /// Kills it.
     pub(crate) fn kill(&mut self) {
         let _ = self.child.kill();

@@ -30,11 +30,14 @@ impl Default for Sizes {
         Self {
             portion_gates: 2 << 20,
             least_gates: 1 << 18,
-            portion_pairs: 4096,
+            portion_pairs: PORTION_PAIRS,
             letters: 1 << 18,
         }
     }
 }
+
+/// The most pairs of a portion.
+pub(super) const PORTION_PAIRS: usize = 4096;
 
 /// Memory that one of the evaluator's scanpaths may take on a side: labels of its letters' keys and of the wires of a
 /// column.

@@ -6,6 +6,7 @@ use super::*;
 use crate::control::Tag;
 use crate::disclosure::DisclosureLedger;
 use crate::error::{Fault, Misbehaviour, SessionError};
+use crate::groups::budget::BITS_OF_A_NUMBER;
 use crate::groups::{GroupAgreement, GroupNegotiation, MAX_MINIMUM, commitment};
 use crate::identity::hex;
 use crate::journal::Journal;
@@ -178,6 +179,46 @@ fn an_honest_peer_is_accepted() {
         assert_eq!(agreed.terms.minimum, 3);
         let groups = terms("null", 2, None);
         negotiate(role, "histogram:4", 6, [&groups, ""]).unwrap();
+    }
+}
+
+/// A modified side can have any function of the opened bits instead.
+#[test]
+fn every_answer_counts_as_the_bits_that_it_opens() {
+    let coins = opening(&hex(&PART));
+    for (question, counts_as) in [
+        ("mean", 1),
+        ("mean:overall", 1),
+        ("groups", 2),
+        ("test:sites,1000", 2),
+        ("test:groups,1000", 2),
+        ("nearest:3", 1),
+        ("nearest:3,rate", 1),
+        ("histogram:2", 1),
+        ("histogram:12", 11),
+    ] {
+        let reveal: Reveal = question.parse().unwrap();
+        let asked = reveal.group_question().unwrap();
+        for role in [Role::Host, Role::Join] {
+            let needed = asked.sides_with_groups()[usize::from(role == Role::Host)];
+            let sizes = if needed { SIZES } else { "null" };
+            let has_coins = asked.permutations().is_some();
+            let committed = committed(role).filter(|_| has_coins);
+            let groups = terms(sizes, 2, committed);
+            let coins = if has_coins { &coins } else { "" };
+            let agreed = negotiate(role, question, 6, [&groups, coins]).unwrap();
+            assert_eq!(agreed.answers(), Some(counts_as), "{question}, {role:?}");
+            let bits: usize = agreed.schema.used_bits().map(|it| it.len()).sum();
+            // A scanpath is in one of two groups, and each of the host's has one nearest group.
+            let about_others = match (question, role) {
+                ("groups", _) => 2,
+                ("nearest:3", Role::Host) => 6,
+                _ => 1,
+            };
+            let most = u64::from(counts_as) * BITS_OF_A_NUMBER;
+            let bits = (bits / about_others) as u64;
+            assert!(bits <= most, "{question}: {bits} bits");
+        }
     }
 }
 

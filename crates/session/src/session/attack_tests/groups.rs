@@ -53,10 +53,10 @@ pub(super) fn attempt(files: &Path, number: usize) -> Attempt<'_> {
 
 /// What an answer counts as: the means of the attacker's two groups with the victim's are two about everybody.
 pub(super) fn cost(case: Case) -> u32 {
-    match case.reveal.to_string().starts_with("groups") {
-        true => 2,
-        false => 1,
-    }
+    let question = case.reveal.to_string();
+    // A test opens a statistic and a count.
+    let twice = ["groups", "test"].iter().any(|it| question.starts_with(it));
+    1 + u32::from(twice)
 }
 
 /// The comparisons of a scanpath that an answer counts as. No pair is opened, but a group for each scanpath of the host may be. With

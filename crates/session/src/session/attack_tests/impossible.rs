@@ -4,7 +4,6 @@ use super::*;
 use crate::digests::journal_id;
 use crate::error::BanReason;
 use crate::journal::Journal;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use veilpath_protocol::Misbehaviour;
 
 /// What is added to the attacker's half, and hence to the output. It is 160 minus the score, which is from 1 to 31: with other bits 5 and 6
@@ -105,7 +104,6 @@ fn an_impossible_result_is_reported_after_the_end() {
 /// The attacker hangs up when both have their halves, changes its own, and resumes.
 #[test]
 fn an_impossible_result_after_resuming_is_reported_after_the_end() {
-    let checked = AtomicUsize::new(0);
     for_all_cases([RevealTo::Join, RevealTo::Host], |case| {
         let [to_victim, _] = honest(case).0.records;
         let interrupted = |records: usize| {
@@ -127,14 +125,13 @@ fn an_impossible_result_after_resuming_is_reported_after_the_end() {
         };
         // Where a cut falls depends on the threads' timing: not every run of a session has both halves stored and no answer.
         let found = || {
-            let cuts = (0..3).flat_map(|_| (to_victim.saturating_sub(8)..to_victim).rev());
-            cuts.into_iter().find_map(interrupted)
+            let mut cuts = (0..20).flat_map(|_| (to_victim.saturating_sub(8)..to_victim).rev());
+            let found = cuts.find_map(interrupted);
+            found.unwrap_or_else(|| panic!("{case:?}: no cut left both sides with their halves"))
         };
         let mut views = Vec::new();
         for mask in [POSSIBLE, IMPOSSIBLE] {
-            let Some((setup, files, agreed, half)) = found() else {
-                return;
-            };
+            let (setup, files, agreed, half) = found();
             let mut journal = journal(files.path(), case.attacker, agreed);
             let wrong = half.half ^ u64::from(mask);
             journal.keep_halves(&[0], &[wrong], half.run).unwrap();
@@ -147,12 +144,7 @@ fn an_impossible_result_after_resuming_is_reported_after_the_end() {
         }
         assert_eq!(views[0], views[1], "{case:?}");
         assert_eq!(views[0].0, None, "{case:?}");
-        checked.fetch_add(1, Ordering::Relaxed);
     });
-    assert!(
-        checked.into_inner() > 0,
-        "no cut left both sides with their halves"
-    );
 }
 
 /// Where both learn results, they compare them at the end: another result is a ban, and whether it is possible makes no difference.

@@ -164,6 +164,7 @@ impl CoordinatedTile {
             pairs: pairs.len(),
             restarted_pairs,
             max_starts,
+            starts: self.journal.all_starts(pairs.len()),
             max_agreements: self.max_agreements,
             journal_failure: None,
         })

@@ -105,8 +105,7 @@ fn group_sizes_of_an_interrupted_session_are_remembered() {
             if refused.last() == Some(&true) {
                 let [host, join] = run(&setup).map(Result::unwrap);
                 assert_eq!(host, join);
-                let cost = if question == "groups" { 2 } else { 1 };
-                assert_eq!(setup.disclosed(0), cost, "{question} {part}");
+                assert_eq!(setup.disclosed(0), 2, "{question} {part}");
             }
         }
         assert!(refused.is_sorted(), "{question}: {refused:?}");

@@ -1,22 +1,59 @@
 //! The evaluator's end: it passes frames to their workers and answers requests in the order in which they arrive.
 
-use super::{Header, Kind, QUEUED_FRAMES, StopFlag};
+use super::{Header, Kind, MAX_UNREQUESTED, QUEUED_FRAMES, StopFlag};
 use crate::{Misbehaviour, ProtocolError};
 use std::collections::VecDeque;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use veilpath_channel::{Channel, ChannelError, copying};
 
-/// A worker's report to the multiplexer.
-enum Report {
-    /// It sends bytes.
-    Bytes(Vec<u8>),
-    /// The worker has used up this many frames and waits for the next one.
-    Waiting(u64),
+/// What a worker has for the multiplexer.
+#[derive(Default)]
+struct Outbox {
+    state: Mutex<OutboxState>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct OutboxState {
+    /// Bytes that have not been requested yet.
+    unrequested: VecDeque<u8>,
+    /// There would have been more than [`MAX_UNREQUESTED`].
+    is_overfull: bool,
+    /// Set while the worker waits for a frame: how many it has used up.
+    waiting: Option<u64>,
+    /// The worker or the multiplexer has ended.
+    is_closed: bool,
+}
+
+impl Outbox {
+    fn lock(&self) -> MutexGuard<'_, OutboxState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn update(&self, change: impl FnOnce(&mut OutboxState)) {
+        change(&mut self.lock());
+        self.changed.notify_all();
+    }
+
+    fn put(&self, bytes: &[u8]) -> Result<(), ChannelError> {
+        let mut state = self.lock();
+        if state.unrequested.len() + bytes.len() > MAX_UNREQUESTED {
+            state.is_overfull = true;
+        }
+        if state.is_overfull || state.is_closed {
+            return Err(ChannelError::Closed);
+        }
+        state.unrequested.extend(bytes);
+        drop(state);
+        self.changed.notify_all();
+        Ok(())
+    }
 }
 
 /// The channel of one of the evaluator's workers.
 pub(in crate::engines::garbled) struct EvaluatorChannel {
-    multiplexer: Sender<Report>,
+    outbox: Arc<Outbox>,
     incoming: Receiver<Vec<u8>>,
     unsent: Vec<u8>,
     unread: Vec<u8>,
@@ -35,9 +72,7 @@ pub(in crate::engines::garbled) struct EvaluatorMultiplexer {
 struct WorkerQueues {
     outgoing: SyncSender<Vec<u8>>,
     frames: u64,
-    incoming: Receiver<Report>,
-    /// Bytes of the worker that have not been requested yet.
-    unrequested: VecDeque<u8>,
+    outbox: Arc<Outbox>,
 }
 
 /// Channels for the evaluator's workers, and their multiplexer.
@@ -48,15 +83,14 @@ pub(in crate::engines::garbled) fn evaluator_channels(
     let stopped = StopFlag::default();
     for _ in 0..count {
         let (outgoing, incoming) = sync_channel(QUEUED_FRAMES);
-        let (multiplexer, from_worker) = channel();
+        let outbox = Arc::new(Outbox::default());
         workers.push(WorkerQueues {
             outgoing,
             frames: 0,
-            incoming: from_worker,
-            unrequested: VecDeque::new(),
+            outbox: Arc::clone(&outbox),
         });
         channels.push(EvaluatorChannel {
-            multiplexer,
+            outbox,
             incoming,
             unsent: Vec::new(),
             unread: Vec::new(),
@@ -69,30 +103,45 @@ pub(in crate::engines::garbled) fn evaluator_channels(
 }
 
 impl EvaluatorChannel {
-    /// Stops all workers if this one has failed.
-    pub(in crate::engines::garbled) fn end<T, E>(&self, result: Result<T, E>) -> Result<T, E> {
+    /// Stops all workers if this one has failed. A worker that could not pass its bytes on because nobody requested them fails for that
+    /// reason.
+    pub(in crate::engines::garbled) fn end<T>(
+        &self,
+        result: Result<T, ProtocolError>,
+    ) -> Result<T, ProtocolError> {
         if result.is_err() {
             self.stopped.set();
         }
-        result
-    }
-
-    fn report(&self, report: Report) -> Result<(), ChannelError> {
-        self.multiplexer
-            .send(report)
-            .map_err(|_| ChannelError::Closed)
+        match self.outbox.lock().is_overfull {
+            true => result.map_err(|_| Misbehaviour::BytesNotRequested.into()),
+            false => result,
+        }
     }
 
     fn next_frame(&mut self) -> Result<Vec<u8>, ChannelError> {
         let frame = match self.incoming.try_recv() {
             Ok(frame) => frame,
             Err(_) => {
-                self.report(Report::Waiting(self.frames))?;
-                self.incoming.recv().map_err(|_| ChannelError::Closed)?
+                self.outbox.update(|it| it.waiting = Some(self.frames));
+                let frame = self.incoming.recv().map_err(|_| ChannelError::Closed)?;
+                self.outbox.update(|it| it.waiting = None);
+                frame
             }
         };
         self.frames += 1;
         Ok(frame)
+    }
+}
+
+impl Drop for EvaluatorChannel {
+    fn drop(&mut self) {
+        self.outbox.update(|it| it.is_closed = true);
+    }
+}
+
+impl Drop for WorkerQueues {
+    fn drop(&mut self) {
+        self.outbox.update(|it| it.is_closed = true);
     }
 }
 
@@ -125,7 +174,7 @@ impl Channel for EvaluatorChannel {
             return Ok(());
         }
         let unsent = std::mem::take(&mut self.unsent);
-        self.report(Report::Bytes(unsent))
+        self.outbox.put(&unsent)
     }
 }
 
@@ -173,13 +222,14 @@ impl WorkerQueues {
     /// The next bytes of the worker. A worker that waits for the garbler must not be asked: it would wait forever, and
     /// so would the multiplexer.
     fn answer(&mut self, length: usize) -> Result<Vec<u8>, Misbehaviour> {
-        while self.unrequested.len() < length {
-            match self.incoming.recv() {
-                Ok(Report::Bytes(more)) => self.unrequested.extend(more),
-                Ok(Report::Waiting(frames)) if frames < self.frames => (),
-                Ok(Report::Waiting(_)) | Err(_) => return Err(Misbehaviour::ExcessiveRequest),
+        let mut state = self.outbox.lock();
+        while state.unrequested.len() < length {
+            if state.is_closed || state.waiting == Some(self.frames) {
+                return Err(Misbehaviour::ExcessiveRequest);
             }
+            let changed = self.outbox.changed.wait(state);
+            state = changed.unwrap_or_else(PoisonError::into_inner);
         }
-        Ok(self.unrequested.drain(..length).collect())
+        Ok(state.unrequested.drain(..length).collect())
     }
 }

@@ -15,8 +15,9 @@
 //! # Why this does not deadlock
 //! Every worker is a program that the garbler and the evaluator run in step, as they would over a separate channel. The
 //! garbler's side of it has sent everything that the evaluator's side needs before it waits for bytes.
-//! - An evaluator's worker only waits for bytes of the garbler's worker. Its own bytes go to an unbounded queue. They are few: a worker is at
-//!   most [`LOOKAHEAD`](veilpath_mpc::alignment::LOOKAHEAD) spans ahead.
+//! - An evaluator's worker only waits for bytes of the garbler's worker. Its own bytes go to a queue that never blocks. They are few: a
+//!   worker is at most [`LOOKAHEAD`](veilpath_mpc::alignment::LOOKAHEAD) spans ahead. A garbler that requests none of
+//!   `MAX_UNREQUESTED` bytes cheats.
 //! - The evaluator's multiplexer passes frames to workers. If the queue of a worker is full, that worker is busy and will empty it. If a
 //!   request arrives, everything that the worker needs to answer it has already been passed on, because the garbler's worker sent it before
 //!   the request. So the multiplexer always returns to receiving, unless its own sending blocks.
@@ -35,10 +36,12 @@ mod garbler;
 pub(super) use evaluator::evaluator_channels;
 pub(super) use garbler::garbler_channels;
 
+use super::schedule::PORTION_PAIRS;
 use crate::{Misbehaviour, ProtocolError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use veilpath_channel::ChannelError;
+use veilpath_mpc::ot::correlated::MAX_BATCH;
 
 /// Bytes that a worker collects before they are sent.
 const FRAME_BYTES: usize = 64 << 10;
@@ -48,6 +51,13 @@ const QUEUED_FRAMES: usize = 16;
 
 /// Bytes that the garbler requests at a time.
 const REQUEST_BYTES: usize = 32 << 10;
+
+/// Bytes of one of the evaluator's workers that may wait for a request. An honest garbler has requested everything before it lets the
+/// worker go on, so it leaves no more than the worker sends without waiting: a portion's halves, and transfers (four bytes
+/// each, and a few for the proof) for the bits of a portion's terms or for two batches.
+const MAX_UNREQUESTED: usize = 4 << 20;
+
+const _: () = assert!(PORTION_PAIRS * (8 + 5 * 64) + 2 * 5 * MAX_BATCH <= MAX_UNREQUESTED);
 
 /// The kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -237,5 +247,54 @@ mod tests {
         assert_eq!(result, Err(Misbehaviour::from(CHECK).into()));
         drop(here);
         assert_eq!(there.receive(&mut [0]), Err(ChannelError::Closed));
+    }
+
+    /// A garbler that sends data and requests nothing: the worker's bytes do not pile up.
+    #[test]
+    fn bytes_that_nobody_requests_are_bounded() {
+        let (mut here, mut there) = memory_pair();
+        let (channels, multiplexer) = evaluator_channels(1);
+        let frames = MAX_UNREQUESTED / FRAME_BYTES + 2 * QUEUED_FRAMES;
+        let (result, answered) = std::thread::scope(|scope| {
+            scope.spawn(move || {
+                let header = Header {
+                    worker: 0,
+                    kind: Kind::Data,
+                    length: FRAME_BYTES,
+                };
+                // The other side closes the channel.
+                let _ = (0..frames).try_for_each(|_| {
+                    there.send(&header.to_bytes())?;
+                    there.send(&[7; FRAME_BYTES])?;
+                    there.flush()
+                });
+            });
+            let worker = channels.into_iter().map(|mut channel| {
+                scope.spawn(move || {
+                    let mut answered = 0;
+                    let mut answer = || {
+                        channel.receive(&mut [0; FRAME_BYTES])?;
+                        channel.send(&[8; FRAME_BYTES])?;
+                        channel.flush()?;
+                        answered += 1;
+                        Ok(())
+                    };
+                    let error: ProtocolError = loop {
+                        if let Err(error) = answer() {
+                            break error;
+                        }
+                    };
+                    (channel.end(Err(error)), answered)
+                })
+            });
+            let workers: Vec<_> = worker.collect();
+            let multiplexed = multiplexer.run(&mut here);
+            drop(here);
+            let ended = workers.into_iter().map(|worker| worker.join().unwrap());
+            let (results, answered): (Vec<_>, Vec<usize>) = ended.unzip();
+            (stage_result(multiplexed, results), answered)
+        });
+        assert_eq!(result, Err(Misbehaviour::BytesNotRequested.into()));
+        assert_eq!(answered, [MAX_UNREQUESTED / FRAME_BYTES]);
     }
 }

@@ -1,0 +1,116 @@
+//! What the check of transfers costs, compared with all the work of comparisons by garbled circuits:
+//! `cargo test --release -p veilpath-mpc --lib -- --ignored --nocapture the_check_adds`
+
+use super::check::{Sums, Transcript};
+use super::messages::{chunks, corrections_bytes};
+use super::{GroupBits, MAX_BATCH};
+use crate::alignment::{
+    EvaluatorComparison, EvaluatorSession, Fold, GarblerComparison, GarblerSession,
+};
+use crate::block::Block;
+use crate::circuit::cells::{Cell, UnitCell};
+use crate::kernel::Kernel;
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::SeedableRng;
+use std::time::{Duration, Instant};
+use veilpath_channel::memory_pair;
+
+const COMPARISONS: usize = 100;
+const LENGTH: usize = 100;
+const ALPHABET: usize = 52;
+
+/// The most that the check may add to the time, in percent.
+const MOST: f64 = 3.0;
+
+/// The time of comparisons by unit costs, with each side on a thread.
+fn comparisons() -> Duration {
+    let (mut left, mut right) = memory_pair();
+    let row: Vec<u64> = (0..ALPHABET)
+        .map(|letter| UnitCell.input(letter == 3))
+        .collect();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut rng = ChaCha20Rng::seed_from_u64(1);
+            let mut session = GarblerSession::start(Kernel::best(), &mut rng, &mut left).unwrap();
+            let letters = session.letters(ALPHABET, LENGTH, &mut left).unwrap();
+            let comparisons: Vec<_> = (0..COMPARISONS)
+                .map(|_| GarblerComparison {
+                    rows: vec![&row[..]; LENGTH],
+                    columns: 0..LENGTH,
+                })
+                .collect();
+            let channel = &mut left;
+            let numbers = session.align(
+                &UnitCell,
+                Fold::Sum,
+                &letters,
+                &comparisons,
+                channel,
+                &|_| (),
+            );
+            session.show(&numbers.unwrap(), channel).unwrap();
+        });
+        let mut rng = ChaCha20Rng::seed_from_u64(2);
+        let mut session = EvaluatorSession::start(Kernel::best(), &mut rng, &mut right).unwrap();
+        let letters = session.letters(ALPHABET, &[3; LENGTH], &mut right).unwrap();
+        let comparison = EvaluatorComparison {
+            rows: LENGTH,
+            columns: 0..LENGTH,
+        };
+        let comparisons = vec![comparison; COMPARISONS];
+        let start = Instant::now();
+        let channel = &mut right;
+        let numbers = session.align(
+            &UnitCell,
+            Fold::Sum,
+            &letters,
+            &comparisons,
+            channel,
+            &|_| (),
+        );
+        session.learn(&numbers.unwrap(), channel).unwrap();
+        start.elapsed()
+    })
+}
+
+/// The time of one side's check of so many transfers. It is the same for both, except for one sum in 129.
+fn check(transfers: usize) -> Duration {
+    let kernel = Kernel::best();
+    let mut transcript = Transcript::new(&[1; 32], &[]);
+    let widths: Vec<usize> = chunks(MAX_BATCH / 128 + 1).collect();
+    let widest = widths.iter().copied().max().unwrap_or(0);
+    let corrections = vec![2; corrections_bytes(widest, GroupBits::default())];
+    let (rows, choices) = (
+        vec![Block::new(3); 128 * widest],
+        vec![Block::new(4); widest],
+    );
+    let start = Instant::now();
+    for _ in 0..transfers.div_ceil(MAX_BATCH) {
+        let mut sums = Sums::new(kernel);
+        for &width in &widths {
+            let bytes = corrections_bytes(width, GroupBits::default());
+            transcript.absorb(b"chunk", &corrections[..bytes]);
+            sums.add(&transcript, &rows[..128 * width], &choices[..width]);
+        }
+        let proof = sums.proof(&transcript);
+        transcript.absorb(b"proof", &proof);
+    }
+    start.elapsed()
+}
+
+/// The best of several times, which other processes have disturbed least.
+fn best(time: impl Fn() -> Duration) -> Duration {
+    (0..9).map(|_| time()).min().unwrap_or_default()
+}
+
+#[test]
+#[ignore = "measures time; .ci/full runs it"]
+fn the_check_adds_little_to_the_time_of_a_comparison() {
+    let transfers = COMPARISONS * LENGTH * LENGTH * UnitCell.input_wires();
+    let (with, check) = (best(comparisons), best(|| check(transfers)));
+    let more = 100.0 * check.as_secs_f64() / (with - check).as_secs_f64();
+    println!(
+        "{transfers} transfers: {with:.1?} with the check, of which {check:.1?} are the check; {more:.1} % more"
+    );
+    assert!(cfg!(debug_assertions) || more <= MOST, "{more:.1} %");
+}

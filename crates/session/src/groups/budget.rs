@@ -1,0 +1,48 @@
+//! What an answer counts as against the budget.
+
+use std::collections::HashMap;
+use veilpath_protocol::{AnswerNumbers, AnswerSchema, Role};
+
+/// The most bits that count as one number. A mean has about sixteen, and no more than these.
+pub(super) const BITS_OF_A_NUMBER: u64 = 20;
+
+/// Lists of small numbers count as one number for every so many bits.
+const BITS_OF_SMALL_NUMBERS: u64 = 16;
+
+/// How many numbers of the answer are about the same scanpath of this side. All count, because the other side chooses its groups and
+/// scanpaths, and so do their bits: a modified side can have any function of the same size opened instead.
+pub(super) fn counts_as(schema: &AnswerSchema, role: Role, pairs: &[(usize, usize)]) -> u32 {
+    let bits: Vec<u64> = schema.used_bits().map(|it| it.len() as u64).collect();
+    let all = || bits.iter().sum::<u64>();
+    let one = || bits.iter().copied().max().unwrap_or(0);
+    let (bits, least) = match &schema.numbers {
+        AnswerNumbers::Means { .. } => (one(), 1),
+        // A scanpath is in one row, or in one column.
+        AnswerNumbers::Groups { rows, columns } => {
+            let width = columns.len().max(1);
+            let of_row = bits.chunks(width).map(|row| row.iter().sum::<u64>()).max();
+            let of_column =
+                (0..width).map(|column| bits.iter().skip(column).step_by(width).sum::<u64>());
+            match role {
+                Role::Host => (of_row.unwrap_or(0), columns.len()),
+                Role::Join => (of_column.max().unwrap_or(0), rows.len()),
+            }
+        }
+        AnswerNumbers::Test { .. } | AnswerNumbers::NearestRate { .. } => (all(), 1),
+        // A group for each of the host's scanpaths, found among those of the joining side.
+        AnswerNumbers::Nearest { .. } if role == Role::Host => (one(), 1),
+        AnswerNumbers::Nearest { .. } => {
+            let mut queries: HashMap<usize, u64> = HashMap::new();
+            for (_, join) in pairs {
+                *queries.entry(*join).or_default() += 1;
+            }
+            let most = queries.into_values().max().unwrap_or(0);
+            let bits = most.saturating_mul(one());
+            let least = bits.div_ceil(BITS_OF_SMALL_NUMBERS);
+            (bits, usize::try_from(least).unwrap_or(usize::MAX))
+        }
+        AnswerNumbers::Histogram { edges, .. } => (all(), edges.len().saturating_sub(2)),
+    };
+    let numbers = bits.div_ceil(BITS_OF_A_NUMBER).max(least as u64).max(1);
+    u32::try_from(numbers).unwrap_or(u32::MAX)
+}
