@@ -1,13 +1,14 @@
 //! Several peers at one host, in one process: session slots, duplicate connections, dead connections.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
+mod waits;
+
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use veilpath_channel::{Channel, ChannelError};
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
 use veilpath_protocol::{Answer, Engine, Observer, PairRule, Role, Spec};
 use veilpath_session::limits::Timeouts;
@@ -344,42 +345,6 @@ fn a_failed_peer_can_reconnect_and_the_host_does_not_wait_forever() {
     });
 }
 
-/// A peer that is never idle and never says anything does not keep the host running. One that waits for a slot may take longer.
-#[test]
-fn first_messages_that_take_too_long_end_the_connection() {
-    let mut setup = Setup::new(3, Duration::from_secs(20), Duration::from_secs(3));
-    setup.open = Duration::from_secs(2);
-    std::thread::scope(|scope| {
-        let host = scope.spawn(|| setup.serve(1, Duration::from_millis(100)));
-        let slow = scope.spawn(|| {
-            let mut channel = setup.call(2, &setup.address);
-            // The start of the first message.
-            b"veilpath".iter().try_for_each(|byte| {
-                channel.send(&[*byte])?;
-                channel.flush()?;
-                std::thread::sleep(Duration::from_secs(1));
-                Ok::<_, ChannelError>(())
-            })
-        });
-        let setup = &setup;
-        let others = [0, 1].map(|peer| scope.spawn(move || setup.join(peer, &setup.address)));
-        for other in others {
-            other.join().unwrap().unwrap();
-        }
-        let states = host.join().unwrap();
-        assert_eq!(finished(&states), 2);
-        let PeerState::Failed(failure) = &states[2] else {
-            panic!("{:?}", states[2]);
-        };
-        assert!(
-            failure.error.to_string().contains("2 s"),
-            "{}",
-            failure.error
-        );
-        let _ = slow.join().unwrap();
-    });
-}
-
 /// Asserts that the first peer is declined with another cohort, and that the host stores nothing of it.
 fn declines_another_cohort(setup: &Setup) {
     let error = setup.ask(other_proposal()).unwrap_err();
@@ -433,27 +398,6 @@ fn an_interrupted_peer_can_only_continue() {
         assert_eq!(result.outcome.results.len(), 9);
         assert_eq!(finished(&host.join().unwrap()), 1);
     });
-}
-
-#[test]
-fn a_wait_beyond_the_clock_is_capped() {
-    let setup = Setup::new(1, Duration::from_secs(5), Duration::ZERO);
-    let (peer, timeouts) = (&setup.peers[0], Timeouts::new(setup.idle, Duration::MAX));
-    std::thread::scope(|scope| {
-        let host = scope.spawn(|| setup.serve(1, Duration::MAX));
-        setup.join(0, &setup.address).unwrap();
-        assert_eq!(finished(&host.join().unwrap()), 1);
-        let listener = Listener::bind("127.0.0.1:0").unwrap();
-        let address = listener.address().to_string();
-        let host = scope.spawn(|| {
-            let accepted = listener.accept(&setup.host, peer.fingerprint(), &timeouts, &mut |_| ());
-            drop(accepted.unwrap());
-        });
-        let called = join(&address, peer, setup.host.fingerprint(), &timeouts);
-        drop(called.unwrap());
-        host.join().unwrap();
-    });
-    assert_eq!(Timeouts::new(Duration::MAX, MINUTE).stall, Duration::MAX);
 }
 
 /// A host that waits for one more peer ends when that one is banned, however often it tries again.
