@@ -2,7 +2,7 @@
 
 use super::certificate::TileRange;
 use crate::disclosure::{self, DisclosureLedger};
-use crate::error::{FileProblem, Misbehaviour, SessionError};
+use crate::error::{FileProblem, InternalError, Misbehaviour, SessionError};
 use crate::identity::{from_hex, hex};
 use crate::roster::{self, Parties, Roster};
 use crate::scanpath_limit::{Limits, ScanpathLimit};

@@ -16,7 +16,7 @@ fn an_order_without_the_plan_has_only_its_tile() {
     let whole = WorkOrder::from_part(&plan, &part).unwrap();
     assert_eq!(whole.to_bytes().unwrap(), order.to_bytes().unwrap());
     assert_eq!(whole.fingerprint(), order.fingerprint());
-    let text = String::from_utf8(part.clone()).unwrap();
+    let text = String::from_utf8(part.to_vec()).unwrap();
     assert!(!text.contains("p0") && !text.contains("cows"));
     // Of another agreement, of other scanpaths, damaged.
     let foreign = Setup::new(Engine::Garbled).plan(0);
