@@ -106,6 +106,7 @@ fn dragging_is_smooth_with_many_fixations() {
     user.no_complaints();
 }
 
+#[allow(clippy::print_stdout)] // a measurement
 fn report(what: &str, times: &[f64]) {
     println!(
         "script per frame while {what}, 100,000 fixations: {} frames, median {:.2} ms, 95 % {:.2} ms, 99 % {:.2} ms, most {:.2} ms",
