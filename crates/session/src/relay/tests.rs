@@ -285,7 +285,7 @@ fn few_addresses_cannot_keep_others_out() {
         assert_eq!(connects(&mut rendezvous, addresses), (true, vec![]));
     }
     assert!(!connects(&mut rendezvous, [8, 8]).0, "it has its share");
-    assert!(!connects(&mut rendezvous, [1, 8]).0, "the other one has its share");
+    assert!(!connects(&mut rendezvous, [1, 8]).0, "so has the other");
     // This ends the oldest connection of an address with two of four.
     assert_eq!(connects(&mut rendezvous, [1, 2]), (true, vec![0]));
     let (is_connected, ended) = connects(&mut rendezvous, [3, 4]);
