@@ -40,9 +40,9 @@ COMPLETIONS = {
     "powershell": "_veilpath.ps1",
     "elvish": "veilpath.elv",
 }
-# The menu of a Linux desktop, where ~/.local or /usr/local has it.
+# The menu entry of Linux desktops, with its folders in ~/.local or /usr/local.
 DESKTOP = {"veilpath.desktop": "share/applications", "veilpath.svg": "share/icons/hicolor/scalable/apps"}
-# Files that can be started.
+# Executable files.
 PROGRAMS = ("veilpath", "veilpath.exe", "Veilpath.command")
 # Linux binaries are static, and those for Windows do not need the Visual C++ runtime.
 STATIC = "-C target-feature=+crt-static"
@@ -82,7 +82,7 @@ def main() -> None:
     try:
         print(options.run(options))
     except (BuildError, FileNotFoundError, subprocess.CalledProcessError) as error:
-        # A program that is not installed is a file that is not found.
+        # FileNotFoundError: a program is not installed.
         sys.exit(f"error: {error}")
 
 

@@ -1,3 +1,3 @@
 #!/bin/sh
-# Opens the page of Veilpath by a double click. Closing this window ends the program.
+# Opens Veilpath's page on a double click. Closing this window ends the program.
 cd "$(dirname "$0")" && exec ./veilpath ui

@@ -59,7 +59,7 @@ impl WorkPlan {
     }
 }
 
-/// Starts to coordinate so many workers of an agreement, with so many megabytes.
+/// Starts a coordinator for this many workers of an agreement, with this many megabytes.
 #[pyfunction]
 pub(crate) fn coordinate(
     py: Python<'_>,
@@ -150,12 +150,12 @@ impl Coordination {
         WorkPlan(self.plan.clone())
     }
 
-    /// What was refused or reported since the last call, in words.
+    /// What was refused or reported since the last call, as text.
     fn messages(&self) -> Vec<String> {
         lock(&self.messages).drain(..).collect()
     }
 
-    /// The part of a work order for one tile, valid for so many hours.
+    /// The part of a work order for one tile, valid for this many hours.
     fn order<'py>(&self, py: Python<'py>, tile: u32, hours: f64) -> PyResult<Bound<'py, PyBytes>> {
         let tiles = TileRange::new(tile, tile).map_err(|error| bad_argument(py, "tile", error))?;
         let time = Duration::try_from_secs_f64(hours * 3600.0);
@@ -187,7 +187,7 @@ impl Drop for Coordination {
     }
 }
 
-/// What a user should know of an event.
+/// The message about an event that a user should see.
 fn in_words(event: &CoordinatorEvent) -> Option<String> {
     match event {
         CoordinatorEvent::Rejected { reason } => {

@@ -20,7 +20,7 @@ WORKERS = 2
 
 
 def incomplete(home: Path) -> int:
-    """How many tiles there are of which the coordinator has something, but not everything."""
+    """The number of tiles that the coordinator has stored only in part."""
     header, record, complete = 40, 32, 13
     count = 0
     for journal in (home / "journals").glob("*.journal"):

@@ -54,7 +54,7 @@ def institutions(folder: Path) -> tuple[list[Path], list[str]]:
 
 
 def session(homes: list[Path], cohorts: list[vp.Cohort], monkeypatch: pytest.MonkeyPatch, **plan: Any) -> list[vp.Session]:
-    """A session of the two institutions, at its end."""
+    """Both sides of a finished session of the two institutions."""
     fingerprints = [vp.identity(home / "identity.pem") for home in homes]
     monkeypatch.setenv("VEILPATH_HOME", str(homes[0]))
     host = vp.host(cohorts[0], listen="127.0.0.1:0", peer=fingerprints[1], **PLAN, **plan)
@@ -121,7 +121,7 @@ def test_a_plan_that_is_too_large_for_one_result_needs_a_folder(tmp_path: Path, 
             vp.dask._compare_privately(agreed, "127.0.0.1:1", None, None, {"client": client})
 
 
-def test_errors_that_last_are_raised(
+def test_lasting_errors_are_raised(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     cohorts = [vp.synth_random(count=3, length=5, letters=5, seed=seed) for seed in (1, 2)]
@@ -143,14 +143,14 @@ def test_errors_that_last_are_raised(
         return vp.dask._private_tile(kept.plan, kept.order(1, 1.0), 1, gateway, coordinator, options, end)
 
     try:
-        # The worker of the other side does not come: another tile may have its turn, as long as the keys are valid.
+        # The other side's worker does not connect: the tile is rescheduled as long as the keys are valid.
         with pytest.raises(Reschedule):
             work(gateway, kept.address)
         assert "tile 1 will be tried again: the other side did not connect" in caplog.text
         with pytest.raises(vp.ConnectionError) as ended:
             work(gateway, kept.address, -1)
         assert not ended.value.lasting
-        # The gateway and the coordinator of another agreement never help.
+        # Retrying at the gateway or coordinator of another agreement cannot help.
         with pytest.raises(vp.ConnectionError, match="refused this worker key") as refused:
             work(other_gateway, kept.address)
         assert refused.value.lasting

@@ -59,7 +59,7 @@ class PeerError(VeilpathError):
 class ConnectionError(VeilpathError, builtins.ConnectionError):
     """The network failed. Run both sides again: they continue where they stopped.
 
-    ``lasting`` says that this does not help before something is changed, such as an address or a clock.
+    If ``lasting`` is true, this cannot help until something changes, such as an address or a clock.
     """
 
     lasting: bool = False

@@ -43,7 +43,7 @@ TILES_PER_THREAD = 4
 """Tiles for each thread of the cluster: few enough that their overhead is small, and enough that no worker waits long."""
 
 MOST_MERGED = _veilpath.MAX_MERGED_PAIRS
-"""Pairs of one result, 50,000,000."""
+"""The most pairs in one result, 50,000,000."""
 
 QUEUED_PER_THREAD = 2
 """Tiles of a private comparison that are handed to each thread of the cluster at a time: each has a key and scanpaths."""
@@ -70,8 +70,8 @@ def compare(
     """Compares two cohorts as :func:`veilpath.compare` does, on the workers of a cluster.
 
     ``client`` is the cluster's, by default the current one. ``tiles`` is the number of parts, by default four for each
-    thread of the cluster. A tile that fails is tried ``retries`` times more; tiles of lost workers are run again in any
-    case. ``options`` are those of :func:`veilpath.compare`.
+    thread of the cluster. A tile that fails is retried ``retries`` times; tiles of lost workers are always run
+    again. ``options`` are those of :func:`veilpath.compare`.
     """
 
     def finish(parts: list[Future[Result]], client: Client) -> Result:
@@ -129,11 +129,11 @@ def host(
     of more than 50,000,000 pairs needs one, because it has no single result.
 
     ``client`` is the cluster's, by default the current one. ``coordinator`` is the address on which this process listens
-    for its own workers, by default one that they can reach with a free port; it uses at most ``coordinator_memory`` MB
-    (1024) for tiles that are computed at a time. Keys of tiles are valid for ``hours`` (24), within which all tiles must
-    be computed. A tile that fails is tried ``retries`` times more (2). Lost connections do not count, and are logged by
-    the logger ``veilpath``. Lost workers do not count either, but Dask gives a tile up that was on more lost workers than
-    its setting ``distributed.scheduler.allowed-failures`` says (3). ``engine`` is garbled by default.
+    for its own workers, by default a free port at an address that they can reach; it uses at most ``coordinator_memory`` MB
+    (1024) for all tiles in progress. Keys of tiles are valid for ``hours`` (24), within which all tiles must
+    be computed. A tile that fails is retried ``retries`` times (2). Lost connections do not count, and are logged by
+    the logger ``veilpath``. Lost workers do not count either, but Dask gives up on a tile that lost more workers than its
+    setting ``distributed.scheduler.allowed-failures`` allows (3). ``engine`` is garbled by default.
     """
     session = _session.host(cohort, peer=peer, listen=listen, **_agreement_arguments(options, tiles))
     # The system may have chosen the port.
@@ -217,11 +217,11 @@ def _tiles(
     task: Callable[..., Part],
     options: ClusterArguments,
 ) -> list[Part]:
-    """Runs a task for every tile, of which the cluster has only a few at a time."""
+    """Runs a task for every tile; the cluster has only a few of them at a time."""
     own = {name: value for name, value in options.items() if name in ("memory", "names", "timeout")}
     own["wait"] = min(MEETING, options.get("wait", MEETING))
     end = time.time() + options.get("hours", 24.0) * 3600
-    # Once for each worker, and not in every order. As a task: Dask makes it again where its worker is lost.
+    # Sent to each worker once, not with every order. It is a task, so Dask repeats it if its worker is lost.
     plan = client.submit(_plan, kept.plan, pure=False)
     parts: list[Future[Part]] = []
     running: set[Future[Part]] = set()

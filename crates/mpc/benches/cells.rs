@@ -85,7 +85,7 @@ fn cells(criterion: &mut Criterion) {
     });
     group.finish();
 
-    // ScanMatch with the threshold 3.5: at the automatic scale, and with the scale and the cell of before.
+    // ScanMatch with the threshold 3.5: at the automatic scale, and with the previous scale and cell.
     let scanmatch = |per_cell: f64, input: &dyn Fn(u64) -> u64| {
         let distance = |x: usize, y: usize| {
             let [across, down] = [(x % 8).abs_diff(y % 8), (x / 8).abs_diff(y / 8)];

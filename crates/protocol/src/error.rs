@@ -137,7 +137,7 @@ pub enum Misbehaviour {
     /// A request for more bytes than a worker sends.
     #[error("it requested more bytes than a worker sends")]
     ExcessiveRequest,
-    /// It requested none of the many bytes that a worker had for it.
+    /// It left too many bytes of a worker unrequested.
     #[error("it did not request what a worker had for it")]
     BytesNotRequested,
     /// It stopped before all pairs were compared.

@@ -47,7 +47,7 @@ pub enum GroupQuestion {
 /// Why a text is not a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QuestionError {
-    /// No question is written like this.
+    /// The text has none of the known forms.
     #[error(
         "expected mean, mean:overall, groups, test:sites, test:groups, nearest:K, nearest:K,rate or histogram:BINS; groups and test:groups also with ,published"
     )]

@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 use veilpath_metrics::{Metric, PairScore, Threshold};
 
-/// The information that a comparison reveals of each pair.
+/// The information that a comparison reveals about each pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reveal {
     /// The score.
@@ -21,7 +21,7 @@ pub enum Reveal {
 /// Why a text does not say what is revealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RevealError {
-    /// Nothing is written like this.
+    /// The text has none of the known forms.
     #[error(
         "expected score, threshold:T (as in threshold:12), mean, mean:overall, groups, test:sites, test:groups, nearest:K, nearest:K,rate or histogram:BINS"
     )]
@@ -29,7 +29,7 @@ pub enum RevealError {
     /// The threshold is not a finite number.
     #[error("the threshold must be a number, as in threshold:12 or threshold:0.75")]
     Threshold,
-    /// A question about groups with a mistake.
+    /// An invalid question about groups.
     #[error(transparent)]
     Question(QuestionError),
 }

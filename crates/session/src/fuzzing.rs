@@ -11,7 +11,7 @@
 //! | 10 | statements about pairs, then halves and answers that are sent again; a byte before is the number of pairs |
 //! | 11 | a record of a journal, without its checksum |
 //! | 12 | packets; a byte before is the length of the pieces that are asked for |
-//! | 13 | packets whose contents are given as a length of one byte and so many bytes: they must be received unchanged |
+//! | 13 | packets whose contents are given as a length of one byte and that many bytes: they must be received unchanged |
 //! | 14 | a journal's records without their checksums, in a whole file |
 //! | 15 | a ledger |
 //! | 16 | an identity file |

@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(memory_per_session(1000, 4), 1000);
     }
 
-    /// A tile of a plan with a million scanpaths needs memory also if it has no pairs.
+    /// A tile of a plan with a million scanpaths needs memory even if it has no pairs.
     #[test]
     fn a_lease_counts_pairs_and_scanpaths() {
         assert_eq!(lease(0, 1_000_000), 1_024_000_000);

@@ -31,7 +31,7 @@ pub struct CompletedSession {
     pub restarted_pairs: u64,
     /// The largest number of times any pair was started.
     pub max_starts: u32,
-    /// How often pairs were started, all together.
+    /// How often pairs were started in total.
     pub starts: u64,
     /// The largest number of agreements with the other side, over all sessions, that any scanpath of this side is in. Each
     /// may give one answer for a pair.
@@ -217,7 +217,7 @@ impl AgreedSession {
             let (peer, role) = (session.peer, session.role);
             let outcome = agreement.without_results(role);
             if !agreement.signs {
-                // A worker's: the plan is in the same state directory.
+                // A worker's session: the plan is in the same state directory.
                 return Description::of_tile(id, peer, role, outcome).to_bytes();
             }
             let schema = agreement.group.as_ref().map(|group| group.schema.clone());

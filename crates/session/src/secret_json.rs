@@ -35,7 +35,7 @@ pub(crate) fn write<T: Serialize>(value: &T) -> Result<Zeroizing<Vec<u8>>, Sessi
 /// At most this many bytes of a file, in memory that is allocated once unless the file grows meanwhile.
 pub(crate) fn read(file: File, most: u64) -> io::Result<Zeroizing<Vec<u8>>> {
     let length = file.metadata()?.len().min(most);
-    // One more, to notice the end.
+    // One more, to detect the end without growing.
     let capacity = usize::try_from(length)
         .unwrap_or(usize::MAX)
         .saturating_add(1);

@@ -96,7 +96,7 @@ impl Description {
         }
     }
 
-    /// Of a tile whose plan is in the state directory.
+    /// The description of a tile whose plan is in the state directory.
     pub(crate) fn of_tile(
         journal: &[u8; 32],
         peer: Fingerprint,
@@ -114,7 +114,7 @@ impl Description {
         }
     }
 
-    /// With pairs and ids, from the plan if they are there.
+    /// Adds pairs and ids from the plan if they were left out.
     fn completed(self, state_dir: &StateDir) -> Result<Self, SessionError> {
         let Some(tile) = self.outcome.tile.as_ref().filter(|_| self.in_plan) else {
             return Ok(self);

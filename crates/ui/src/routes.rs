@@ -409,7 +409,7 @@ async fn blocking(
     value_of(app, work).await.map(Json)
 }
 
-/// What such work gives.
+/// Like [`blocking`], but returns the value itself.
 async fn value_of<T: Send + 'static>(
     app: &Arc<App>,
     work: impl FnOnce(&Arc<App>) -> Result<T, Problem> + Send + 'static,

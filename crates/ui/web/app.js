@@ -16,7 +16,7 @@ let lost = null;
 let announced = "";
 let reportShown = "";
 let events = null;
-// A slider under the pointer, and whether the part of the page around it was left as it is.
+// A slider that is being dragged, and whether the part of the page around it was not redrawn.
 let held = null;
 let outdated = false;
 // The last encoding that worked, so that a wrong option does not empty the page.
@@ -83,7 +83,7 @@ export function showStatus(text) {
   document.getElementById("status").textContent = text;
 }
 
-/** Says something to those who cannot see it on the page. */
+/** Announces a text to screen readers. */
 function announce(text) {
   document.getElementById("announced").textContent = text;
 }
@@ -128,7 +128,7 @@ export function select(value, choices, change) {
 }
 
 export function text(value, change, attributes) {
-  // The browser tells nothing about a text that was typed before the page was drawn again, so the value is compared.
+  // The browser reports no change of a text that was typed before the page was redrawn, so the value is compared.
   let sent = value ?? "";
   const commit = () => {
     if (!input.isConnected || input.value === sent) return;
@@ -664,7 +664,7 @@ function focusAgain(kept) {
   heading.focus({ preventScroll: true });
 }
 
-// What those who cannot see the page have been told.
+// What was announced to screen readers.
 const told = { problem: "", phase: "" };
 function tell(now) {
   const problem = now.problem ? `${now.problem.message} ${now.problem.advice}` : "";
@@ -683,7 +683,7 @@ function show(force) {
     if (name === step) link.setAttribute("aria-current", "step");
     else link.removeAttribute("aria-current");
   }
-  // Whoever waits for a partner may look at another page meanwhile.
+  // A user who waits for a partner may look at another tab meanwhile.
   document.title = now.session.phase === "agreed" ? "The partner is ready – Veilpath" : `${titles[step]} – Veilpath`;
   const signature = step + JSON.stringify({ ...now, folder: null });
   if (force || signature !== shown) {

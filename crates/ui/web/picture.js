@@ -88,7 +88,7 @@ export class Picture {
     } else this.overlay();
   }
 
-  /** Whether the picture takes areas. */
+  /** Whether areas can be drawn on the picture. */
   setDrawing(canDraw) {
     if (this.canDraw === canDraw) return;
     this.canDraw = canDraw;
@@ -107,7 +107,7 @@ export class Picture {
     this.drawing = null;
     await attempt(async () => {
       const data = await request(`/api/picture?name=${encodeURIComponent(name)}`, { method: "GET" });
-      // An answer to an older question may come later.
+      // The answer to an older request may arrive later.
       if (number !== this.number) return;
       const length = new DataView(data).getUint32(0, true);
       const head = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length)));
@@ -325,7 +325,7 @@ export class Picture {
       const everywhere = h("input", { type: "checkbox", id: `area-all-${at}`, checked: area.stimulus === null, change: () => this.save(this.areas.map((it, other) => (other === at ? { ...it, stimulus: everywhere.checked ? null : this.stimulus.value || null } : it))) });
       return h("li", { class: "row" }, name, h("label", { class: "check", for: `area-all-${at}` }, everywhere, " on all stimuli"), area.stimulus === null ? null : h("span", { class: "note" }, `on ${area.stimulus}`), count(area.name) > 1 ? h("span", { class: "note" }, "shares a letter with the other areas of this name") : null, h("button", { type: "button", id: `area-remove-${at}`, "aria-label": `Remove ${area.name}`, click: () => this.save(this.areas.filter((_, other) => other !== at)) }, "Remove"));
     }), ...(this.areas.length ? [h("li", null, h("a", { href: "/api/areas", download: "" }, "Save the areas as a file"))] : []));
-    // After the last area was removed, the picture is what comes next.
+    // After the last area was removed, the picture gets the focus.
     if (focused) (document.getElementById(focused) ?? document.getElementById(`area-remove-${this.areas.length - 1}`) ?? this.over).focus({ preventScroll: true });
   }
 

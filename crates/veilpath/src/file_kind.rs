@@ -87,7 +87,7 @@ pub fn file_kind(name: &str, bytes: &Arc<[u8]>) -> Result<FileKind, Error> {
 const MAX_COLUMNS: usize = 200;
 const MAX_COLUMN_NAME: usize = 200;
 
-/// The names of a table's columns, for users to choose from; none if it is no table, or if its first row is data.
+/// The names of a table's columns, for users to choose from; none if it is not a table, or if its first row is data.
 pub fn table_columns(name: &str, bytes: &Arc<[u8]>) -> Vec<String> {
     let Ok(input) = Input::from_shared(name, Arc::clone(bytes)) else {
         return Vec::new();
@@ -118,7 +118,7 @@ mod tests {
         let columns = |text: &str| table_columns("f", &text.as_bytes().into());
         assert_eq!(columns("alpha;beta\n1;2\n"), ["alpha", "beta"]);
         assert_eq!(columns("participant,x,y\np,1,2\n").len(), 3);
-        // Data are no names.
+        // Data are not names.
         assert!(columns("p1,12.5,7\np1,3,4\n").is_empty());
         assert!(columns("one line of text\0\n").is_empty());
         assert!(columns("** CONVERTED FROM a.edf using edfapi\n** TYPE: EDF_FILE\n").is_empty());

@@ -52,7 +52,7 @@ impl Institutions {
         }
     }
 
-    /// Starts a coordinator, after a restart on the same port.
+    /// Starts a coordinator; a restarted one uses the same port.
     fn coordinator(&mut self, side: Side) -> Running {
         let at = &self.coordinators[side as usize];
         let mut call = format!("coordinator {} --listen {at}", self.agreement);

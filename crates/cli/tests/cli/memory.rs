@@ -183,7 +183,7 @@ const SCANMATCH: &str = "scanmatch --grid 7x7";
 
 #[test]
 #[ignore = "takes minutes; .ci/full runs it"]
-fn the_memory_of_shares_with_many_comparisons_by_scanmatch() {
+fn shares_memory_is_bounded_for_many_comparisons_with_scanmatch() {
     for peak in shares_by(SCANMATCH, 267, 24) {
         assert!(peak < ALLOWED, "{peak} MB");
     }
@@ -191,7 +191,7 @@ fn the_memory_of_shares_with_many_comparisons_by_scanmatch() {
 
 #[test]
 #[ignore = "takes minutes; .ci/full runs it"]
-fn the_memory_of_shares_with_long_scanpaths_by_scanmatch() {
+fn shares_memory_is_bounded_for_long_scanpaths_with_scanmatch() {
     for peak in shares_by(SCANMATCH, 1, 10_000) {
         assert!(peak < ALLOWED, "{peak} MB");
     }

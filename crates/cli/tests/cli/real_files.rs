@@ -162,7 +162,7 @@ fn real_files_never_cause_a_panic() {
         let path = file.to_str().unwrap();
         let output = folder.run(&["encode", path, "--screen", "1280x1024", "-o", "cohort.csv"]);
         assert!([0, 2].contains(&output.code), "{path}: {}", output.stderr);
-        assert!(!output.stderr.is_empty(), "{path}: nothing was message");
+        assert!(!output.stderr.is_empty(), "{path}: there was no message");
     }
 }
 

@@ -55,7 +55,7 @@ fn csv_and_json_have_a_bit_in_place_of_the_numbers() {
     assert_eq!(scores["results"][0]["score"], 1);
 }
 
-/// The bits are those that follow from the list of scores.
+/// The bits match the list of scores.
 #[test]
 fn bits_agree_with_scores_for_every_metric() {
     let folder = Folder::new();

@@ -127,7 +127,7 @@ impl Institution {
 
     fn no_complaints(&self) {
         let mut lines = self.browser.console();
-        // What the program refuses is on the page, in words.
+        // The page itself explains what the program refuses.
         lines.retain(|line| !line.contains("status of 422"));
         assert_eq!(lines, [] as [String; 0]);
     }

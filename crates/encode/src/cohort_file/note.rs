@@ -19,9 +19,9 @@ pub enum CohortNote {
     },
     /// Cells are written as two letters and nothing in the file says what the second counts up to; this was assumed.
     ModulusAssumed {
-        /// How far it counts.
+        /// The number of values of the second letter.
         modulus: u32,
-        /// The grid with so many columns; `None` if no grid is known.
+        /// The grid with this many columns; `None` if no grid is known.
         grid: Option<Grid>,
     },
     /// Comments look like settings, but the file does not start like a cohort of Veilpath.

@@ -28,8 +28,8 @@ struct Leaf {
     propagates: bool,
 }
 
-/// The blocks of `width` bits, lowest first: three each. What is left over makes the lowest a block of four, because it has only one
-/// fact, or the highest one of two.
+/// The blocks of `width` bits, lowest first: three each. If one is left over, the lowest block has four, because it has
+/// only one signal; if two are, the highest has two.
 fn leaves(width: usize, first_sender: usize) -> Vec<Leaf> {
     let mut leaves = Vec::new();
     let mut low = 0;

@@ -332,8 +332,8 @@ fn products(party: Party, sender: Party, mut channel: ChangedStart) -> Words {
     shares.pop().unwrap()
 }
 
-/// Where keys start protects the sender's offset, so the receiver must not choose it. A sender that announces another start than it
-/// uses makes results wrong, without an error: nothing authenticates shares.
+/// Where keys start protects the sender's offset, so the receiver must not choose it. A sender that announces a start that it
+/// does not use makes results wrong, without an error: nothing authenticates shares.
 #[test]
 fn the_sender_of_transfers_chooses_where_their_keys_start() {
     let parties = [Party::Host, Party::Join];

@@ -101,7 +101,7 @@ fn pads(experiment: &mut Experiment, kernel: Kernel, name: &dyn Fn(&str) -> Stri
 #[derive(Clone, Copy)]
 struct Work {
     cell: Cell,
-    /// Cells that the sides say there are.
+    /// The number of cells that the sides announce.
     cells: u64,
     levels: GroupBits,
 }

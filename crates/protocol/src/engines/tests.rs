@@ -178,7 +178,7 @@ fn rounds_of_all_shapes_are_as_estimated() {
     rounds_equal_the_estimate(|_, _| true);
 }
 
-/// The estimate has the rounds that are made, within a factor of 2. `is_taken` chooses the engines and shapes of paillier.
+/// The estimated number of rounds is right within a factor of 2. `is_taken` chooses the engines and shapes of paillier.
 fn rounds_equal_the_estimate(is_taken: impl Fn(usize, usize) -> bool) {
     let equal = |count: usize, length: usize, step: usize| {
         let letters = |index: usize| {

@@ -147,7 +147,7 @@ fn incomplete_tiles_and_tiles_of_another_plan_are_refused() {
         matches!(twice, MergeError::PairCount { pairs: 10, .. }),
         "{twice}"
     );
-    // A pair of other stimuli in place of a right one.
+    // A pair of other stimuli in place of a correct one.
     let foreign = refused(&|tiles| {
         let one = tiles[1].results.pair(0);
         let (a, b, values) = (one.a, one.b, one.values.to_vec());
@@ -160,7 +160,7 @@ fn incomplete_tiles_and_tiles_of_another_plan_are_refused() {
 
 /// An empty tile says nothing about the others.
 #[test]
-fn tiles_without_results_are_incomplete_also_after_an_empty_one() {
+fn tiles_without_results_are_incomplete_even_after_an_empty_one() {
     let mut tiles = all(3);
     tiles.iter_mut().for_each(|tile| tile.results.clear());
     tiles[0].pairs = 0;

@@ -81,7 +81,7 @@ impl<C: Channel> OnShares<'_, C> {
         self.without_small(&counts, &enough, values.len() as u64)
     }
 
-    /// An XOR-shared bit for each bin: whether its pairs are of enough participants of each side.
+    /// An XOR-shared bit for each bin: whether its pairs have enough participants of each side.
     fn enough(
         &mut self,
         bins: &BinCounts,

@@ -311,7 +311,7 @@ fn an_absent_peer_is_reported_in_time() {
     assert_eq!(error.fault(), Fault::Usage);
 }
 
-/// A host with many peers lets little wait before one has a session.
+/// A host with many peers queues little for a peer that has no session yet.
 #[test]
 fn a_peer_without_a_session_cannot_fill_the_queue() {
     const SENT: usize = 1 << 20;

@@ -1,4 +1,4 @@
-//! How much may wait for the owner before the peer has a session. A host has many connections, and one session at a time or a few.
+//! Limits the bytes that wait for the owner before the peer has a session: a host has many connections, but few sessions.
 
 use super::SharedConnection;
 use std::sync::atomic::Ordering;
@@ -12,7 +12,7 @@ pub(crate) const EARLY_BYTES: usize = 64 << 10;
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 impl SharedConnection {
-    /// Lets as many bytes wait as the queue takes.
+    /// Lifts this limit; only that of the queue remains.
     pub(crate) fn end_early_limit(&self) {
         self.is_early.store(false, Ordering::Relaxed);
     }
@@ -22,7 +22,7 @@ impl SharedConnection {
         self.unread.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    /// Waits until so many bytes more may wait for the owner, and counts them.
+    /// Waits until these bytes may be queued for the owner, and counts them.
     pub(super) fn wait_for_room(&self, bytes: usize) -> Result<(), ChannelError> {
         let is_full = || {
             self.is_early.load(Ordering::Relaxed)

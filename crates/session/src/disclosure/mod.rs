@@ -375,7 +375,7 @@ fn allow(
             return Err(DisclosureRefusal::SecondHistogram { participants });
         }
     }
-    // No participants are too few, too.
+    // Zero participants are also too few.
     let smallest = atoms::smallest(&alone, withdrawn).unwrap_or(0);
     if let Some(participants) = too_few(Some(smallest)) {
         return Err(DisclosureRefusal::SmallCell {

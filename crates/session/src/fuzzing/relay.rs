@@ -14,7 +14,7 @@ const LIMITS: (usize, usize) = (5, 2);
 /// Clients that have not sent a greeting, at most.
 const MAX_GREETINGS: usize = 64;
 
-/// Drives a relay: each step is a byte that says what happens, one that says to whom, and what belongs to it. Panics if a
+/// Drives a relay: each step is a byte that says what happens, one that says to whom, and its data. Panics if a
 /// relay breaks an invariant. Returns how many pairs were connected.
 pub fn relay(mut bytes: &[u8]) -> usize {
     let (waiting, connections) = LIMITS;

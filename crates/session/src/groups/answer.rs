@@ -150,7 +150,7 @@ impl Opening<'_> {
         Ok(())
     }
 
-    /// Charges the answer and records that the other side may know it, before anything of it is sent. A refused charge is not
+    /// Charges the answer and records that the other side may know it, before any of it is sent. A refused charge is not
     /// recorded: otherwise the answer would be sent, free of charge, when the other side returns.
     fn release(&mut self) -> Result<(), SessionError> {
         let new = self.numbers.clone().filter(|&at| !self.journal.is_sent(at));

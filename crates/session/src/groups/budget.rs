@@ -1,12 +1,12 @@
-//! What an answer counts as against the budget.
+//! How much an answer counts against the budget.
 
 use std::collections::HashMap;
 use veilpath_protocol::{AnswerNumbers, AnswerSchema, Role};
 
-/// The most bits that count as one number. A mean has about sixteen, and no more than these.
+/// The most bits that count as one number. A mean has about sixteen, and never more than this.
 pub(super) const BITS_OF_A_NUMBER: u64 = 20;
 
-/// Lists of small numbers count as one number for every so many bits.
+/// In lists of small numbers, this many bits count as one number.
 const BITS_OF_SMALL_NUMBERS: u64 = 16;
 
 /// How many numbers of the answer are about the same scanpath of this side. All count, because the other side chooses its groups and

@@ -66,7 +66,7 @@ impl Journal {
         (repeated as u64, starts().max().unwrap_or(0))
     }
 
-    /// How often the first `pairs` places were started, all together.
+    /// How often the first `pairs` places were started in total.
     pub(crate) fn all_starts(&self, pairs: usize) -> u64 {
         let entries = self.pairs.iter().take(pairs);
         entries.map(|entry| u64::from(entry.starts)).sum()

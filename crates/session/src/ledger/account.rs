@@ -250,7 +250,7 @@ impl Account {
         }
     }
 
-    /// The comparisons so far, and these.
+    /// The totals with these comparisons added.
     fn with(&self, more: &[u64]) -> BTreeMap<String, u64> {
         let mut counts = self.counts.clone();
         for (name, more) in self.sums(more) {
@@ -260,7 +260,7 @@ impl Account {
         counts
     }
 
-    /// The comparisons so far, and these, of the scanpaths that get more.
+    /// The new totals of the scanpaths that get more comparisons.
     fn changed(&self, more: &[u64]) -> BTreeMap<String, u64> {
         let mut sums = self.sums(more);
         sums.retain(|_, more| *more > 0);

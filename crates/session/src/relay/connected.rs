@@ -1,10 +1,10 @@
-//! Who is connected at a relay, and whether two more clients can be.
+//! The clients that a relay has connected, and whether it may connect two more.
 //!
 //! A connection may last for a week, so neither an address nor a sender may have all of them. Where greetings do not prove who sends
 //! them, an address takes part in at most half of the connections; and when all are taken, two clients of addresses with few
 //! connections end the oldest one of the address with the most. So whoever wants to keep others out needs about as many addresses
-//! as there are connections. Where greetings prove who sends them, many workers may share an address, and the shares are those of
-//! senders.
+//! as there are connections. Where greetings prove who sends them, many workers may share an address, and the limits apply to
+//! senders instead.
 
 use super::Sender;
 use crate::throttle::Origin;
@@ -20,11 +20,11 @@ pub(super) struct Party {
 /// Whether there is room for a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Room {
-    /// There is.
+    /// Yes.
     Free,
-    /// There is when the connection with this host has ended.
+    /// Yes, once the connection with this host has ended.
     After(u64),
-    /// There is not.
+    /// No.
     None,
 }
 
@@ -71,7 +71,7 @@ impl Connected {
             return Room::Free;
         }
         let largest = counts.values().copied().max().unwrap_or(0);
-        // Two addresses with as many connections do not end each other's in turn.
+        // Two addresses with equally many connections do not end each other's in turn.
         if self.is_authenticated || own + 1 >= largest {
             return Room::None;
         }
@@ -104,7 +104,7 @@ impl Connected {
 }
 
 impl Sender {
-    /// How many of all places it may have, so that a stolen key does not keep all others out.
+    /// How many of all places it may take, so that a stolen key does not keep all others out.
     pub(super) fn share(self, all: usize) -> usize {
         self.places.min(all.div_ceil(2)).max(1)
     }

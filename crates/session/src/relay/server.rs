@@ -59,7 +59,7 @@ impl Default for RelayOptions {
 }
 
 impl RelayOptions {
-    /// For a gateway with so many workers of each institution at a time.
+    /// Options of a gateway for this many workers of each institution at a time.
     pub fn for_workers(workers: usize) -> Self {
         let options = Self::default();
         Self {

@@ -244,7 +244,7 @@ fn one_address_cannot_keep_two_sides_apart() {
     }
 }
 
-/// Two clients of these addresses greet and answer. Whether they are connected, and whose connection is ended for them.
+/// Lets clients of two addresses greet and answer. Returns whether they are connected, and which connections end for them.
 fn connects(rendezvous: &mut Rendezvous, [host, join]: [u8; 2]) -> (bool, Vec<u64>) {
     let now = Instant::now();
     for (role, address) in [(Role::Host, host), (Role::Join, join)] {
@@ -260,7 +260,7 @@ fn connects(rendezvous: &mut Rendezvous, [host, join]: [u8; 2]) -> (bool, Vec<u6
     (is_connected, ended.collect())
 }
 
-/// A connection may last for a week, with a byte now and then. Who knows two allowed fingerprints can make one, too.
+/// A connection may last for a week, with a byte now and then. Anyone who knows two allowed fingerprints can make one.
 #[test]
 fn one_address_cannot_take_all_connections() {
     for allowed in [None, Some([token(1)].into())] {
@@ -285,12 +285,12 @@ fn few_addresses_cannot_keep_others_out() {
         assert_eq!(connects(&mut rendezvous, addresses), (true, vec![]));
     }
     assert!(!connects(&mut rendezvous, [8, 8]).0, "it has its share");
-    assert!(!connects(&mut rendezvous, [1, 8]).0, "as the other one");
-    // The oldest of an address with two of four.
+    assert!(!connects(&mut rendezvous, [1, 8]).0, "so has the other");
+    // This ends the oldest connection of an address with two of four.
     assert_eq!(connects(&mut rendezvous, [1, 2]), (true, vec![0]));
     let (is_connected, ended) = connects(&mut rendezvous, [3, 4]);
     assert!(is_connected && ended.len() == 1);
-    // Four pairs of addresses have a connection each now: none has to go.
+    // Four pairs of addresses now have one connection each: none is ended.
     assert_eq!(connects(&mut rendezvous, [5, 6]), (false, vec![]));
 }
 

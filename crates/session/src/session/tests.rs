@@ -205,7 +205,7 @@ fn a_scanpath_longer_than_the_padding_is_an_error_before_anything_is_sent() {
     join.connection.shutdown();
 }
 
-/// A cause may follow a broken pipe, but not the end of everything that is read.
+/// A cause may still follow a broken pipe, but not the end of the stream.
 #[test]
 fn a_closed_connection_is_reported_at_once() {
     let [host, join] = sessions();

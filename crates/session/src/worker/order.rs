@@ -51,7 +51,7 @@ struct OrderFile {
     plan: AgreedPlan,
 }
 
-/// The same, to be written.
+/// The same, for writing.
 #[derive(Serialize)]
 struct NewOrderFile<'a> {
     veilpath_work_order: u32,
@@ -60,7 +60,7 @@ struct NewOrderFile<'a> {
     plan: &'a AgreedPlan,
 }
 
-/// A work order without what is the same in all orders of an agreement.
+/// A work order without what all orders of an agreement share.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OrderPart {
@@ -71,7 +71,7 @@ struct OrderPart {
     letters: Vec<(usize, Vec<u16>)>,
 }
 
-/// The same, to be written.
+/// The same, for writing.
 #[derive(Serialize)]
 struct NewOrderPart<'a> {
     veilpath_work_order_part: u32,
@@ -187,7 +187,7 @@ impl WorkOrder {
         })
     }
 
-    /// A work order from its own part and the plan; `None` if they do not fit together. That they are of one agreement is checked
+    /// A work order from its own part and the plan; `None` if they do not fit together. Whether they belong to one agreement is checked
     /// with the certificate ([`Self::tile`]).
     pub fn from_part(plan: &AgreedPlan, text: &[u8]) -> Option<Self> {
         let part: OrderPart = serde_json::from_slice(text).ok()?;

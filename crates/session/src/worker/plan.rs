@@ -47,7 +47,7 @@ pub struct AgreedPlan {
     /// Their names in the ledger, and their limits.
     pub(super) names: Vec<String>,
     pub(super) limits: Limits,
-    /// All pairs, once they were derived: every tile needs them, and they take many hashes.
+    /// All pairs, once derived: every tile needs them, and deriving them takes many hashes.
     #[serde(skip)]
     derived: OnceLock<Arc<PairBlocks>>,
 }
@@ -105,7 +105,7 @@ impl AgreedPlan {
         }
     }
 
-    /// The pairs of all tiles. They are derived once, also for copies that are made later.
+    /// The pairs of all tiles. They are derived once; later copies share them.
     pub fn pairs(&self) -> u64 {
         self.blocks().pairs()
     }
@@ -326,7 +326,7 @@ impl StateDir {
     }
 }
 
-/// Writes the file of a plan. It has all letters, so one that a killed process was writing is removed at the next start.
+/// Writes the file of a plan. It has all letters, so an unfinished file of a killed process is removed at the next start.
 fn save(folder: &Path, plan: &AgreedPlan) -> Result<(), SessionError> {
     let path = path(folder, &plan.agreement);
     let _guard = locked_file::guard(&path)?;

@@ -175,7 +175,7 @@ fn files_that_are_not_recordings_are_skipped() {
     server.stop();
 }
 
-/// Every layout of `testdata/formats`, alone: read as it is, or with the one thing that the answer asks for.
+/// Every layout of `testdata/formats`, alone: read as it is, or with the one setting that the error names.
 #[test]
 fn a_file_of_every_format_is_read_or_explained() {
     let server = Running::start(ServerOptions::default());
@@ -229,7 +229,7 @@ fn a_file_of_every_format_is_read_or_explained() {
     server.stop();
 }
 
-/// The result of an earlier comparison is not taken for that of another.
+/// The result of an earlier comparison is not mistaken for that of another.
 #[test]
 fn results_have_numbers() {
     let server = Running::start(ServerOptions::default());
@@ -251,7 +251,7 @@ fn results_have_numbers() {
     ] {
         assert!([400, 422].contains(&ask(&format!("GET {path}"))), "{path}");
     }
-    // A result is nothing to compare, and the answer says so.
+    // A result cannot be compared, and the error says so.
     let json = server.send(&format!("GET /api/exports/{id}/json"), &server.own(), b"");
     let dropped = server.send(
         "POST /api/files?name=scores.json",
@@ -294,7 +294,7 @@ fn an_invitation_in_the_folder_is_opened() {
     server.stop();
 }
 
-/// What is typed as a fingerprint stays one word of the command.
+/// Text typed as a fingerprint stays one word of the command.
 #[test]
 fn a_command_quotes_what_was_typed() {
     let server = Running::start(ServerOptions::default());

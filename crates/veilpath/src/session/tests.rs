@@ -36,9 +36,9 @@ fn bans_and_impossible_results_are_final() {
     assert!(!interrupted.is_final());
 }
 
-/// A cluster tries again what may pass, and nothing else.
+/// A cluster retries only after errors that may pass.
 #[test]
-fn errors_that_another_attempt_does_not_help_are_lasting() {
+fn errors_that_a_retry_cannot_fix_are_lasting() {
     use veilpath_session::{CoordinatorProblem, NetworkError, RelayProblem};
     let gateway = |problem| NetworkError::Gateway {
         address: "clinic:7070".into(),

@@ -7,7 +7,7 @@ use veilpath::{
     PlanOptions, SubstitutionChoice, compare, plan, read_cohort_from,
 };
 
-/// A cohort that does not declare the aspect of what was looked at.
+/// A cohort that does not declare the aspect ratio of its stimuli.
 const COHORT: &str = "# veilpath cohort 1\n# grid: 7x7\nparticipant,scanpath\np1,ABBA\np2,AWWA\n";
 
 fn input() -> Input {

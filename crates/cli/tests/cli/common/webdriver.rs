@@ -162,7 +162,7 @@ impl Browser {
         self.post("/actions", &json!({"actions": actions}));
     }
 
-    /// Presses the mouse at the first place, stays a while at each of the others, and releases it at the last. Places are
+    /// Presses the mouse at the first place, pauses at each of the others, and releases it at the last. Places are
     /// parts of an element's width and height.
     pub(crate) fn drag(&self, selector: &str, places: &[[f64; 2]]) {
         let mut steps = Vec::new();
@@ -291,7 +291,7 @@ impl Browser {
         let mut line = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         line.set_read_timeout(Some(Duration::from_secs(120)))
             .unwrap();
-        // At once: small parts would each wait for the acknowledgement of the one before.
+        // In one write: each small one would wait until the previous one is acknowledged.
         let request = format!(
             "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
             body.len()

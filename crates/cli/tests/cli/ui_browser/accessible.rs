@@ -36,7 +36,7 @@ fn every_step_works_with_the_keyboard_alone() {
         return;
     };
     let browser = &user.browser;
-    // The first link leads past the steps, and stays on the step.
+    // The first link skips the steps without leaving the current one.
     user.step("compare");
     browser.run("document.querySelector('.skip').focus()");
     browser.press(ENTER);
@@ -179,7 +179,7 @@ fn a_session_passes_axe() {
     }
 }
 
-/// Checks the page as it is, in a window and on a phone, with everything unfolded.
+/// Checks the page as it is, in a window and on a phone, with everything expanded.
 fn check_all(user: &Institution, axe: &str, step: &str) {
     let browser = &user.browser;
     browser.run("for (const it of document.querySelectorAll('details')) it.open = true");

@@ -1,4 +1,4 @@
-//! What goes wrong: files that are too large, programs that end, partners that disappear or sleep.
+//! Failures: files that are too large, programs that end, partners that disappear or sleep.
 
 use super::partner::introduced_with;
 use super::{Institution, screenshots};
@@ -30,10 +30,10 @@ fn large_files_are_refused_and_quitting_asks_first() {
     browser.wait_for("document.querySelector('main').textContent.includes('Veilpath has ended')");
     let deadline = Instant::now() + Duration::from_secs(20);
     while user.server.try_wait().unwrap().is_none() {
-        assert!(Instant::now() < deadline, "the program goes on");
+        assert!(Instant::now() < deadline, "the program keeps running");
         std::thread::sleep(Duration::from_millis(50));
     }
-    // It has ended because the user said so: nothing is wrong, and nothing can be pressed.
+    // The user ended the program, so the page shows no error, and no controls.
     let shown = browser.run(
         "return [document.getElementById('alert').textContent, document.querySelector('nav').checkVisibility()]",
     );
@@ -41,7 +41,7 @@ fn large_files_are_refused_and_quitting_asks_first() {
     browser.save(&screenshots().join("ended.png"));
 }
 
-/// Two institutions with so many scanpaths that a session takes a while, both computing.
+/// Two institutions that are computing, with enough scanpaths that it takes a while.
 fn computing() -> Option<(Institution, Institution)> {
     let cohort = |side: &Institution, name: &str| {
         let seed = name.len();
@@ -77,7 +77,7 @@ fn finished(host: &Institution, join: &Institution) {
     assert_eq!(ours, theirs, "both sides have the same result");
 }
 
-/// The joining side's program is killed while it computes. The host says so; with the same recordings, both go on.
+/// The joining side's program is killed while it computes. The host reports it; with the same recordings, both continue.
 #[test]
 #[ignore = "takes a minute; .ci/full runs it"]
 fn a_killed_program_is_started_again_and_the_session_resumed() {
@@ -105,10 +105,10 @@ fn a_killed_program_is_started_again_and_the_session_resumed() {
     finished(&host, &join);
 }
 
-/// A laptop sleeps: its program stands still for longer than the other side waits, and then goes on.
+/// A laptop sleeps: its program is suspended for longer than the other side waits, and then continues.
 #[test]
 #[ignore = "takes two minutes; .ci/full runs it"]
-fn a_sleeping_laptop_is_missed_and_the_session_resumed() {
+fn a_sleeping_laptop_is_reported_and_the_session_resumed() {
     let Some((host, join)) = computing() else {
         return;
     };

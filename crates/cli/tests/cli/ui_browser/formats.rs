@@ -5,7 +5,7 @@ use crate::common::shared;
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// Each has a row that says what was read, or words about what is missing.
+/// Each has a row that says what was read, or a message about what is missing.
 #[test]
 fn files_of_many_vendors_are_read_together() {
     let Some(user) = Institution::start() else {
@@ -36,7 +36,7 @@ fn files_of_many_vendors_are_read_together() {
     for title in ["Tobii Pro Lab", "EyeLink", "SMI", "Gazepoint", "Pupil"] {
         assert!(titles.contains(title), "{title}: {titles}");
     }
-    // A table that says too little gives an error, marks the box that helps, and offers the columns that it has.
+    // A table with too little information gives an error, marks the box that helps, and offers the columns that it has.
     let table = "who;left;top;ms\nanna;100;200;300\nanna;300;250;200\nben;50;60;250\n";
     user.folder.file("odd.csv", table);
     user.drop_files(&[user.folder.path().join("odd.csv")]);
@@ -58,7 +58,7 @@ fn files_of_many_vendors_are_read_together() {
     user.no_complaints();
 }
 
-/// Real files, where they are on this machine; the size of the screen, if the program asks for it.
+/// Real files, if they are on this machine, each with the size of the screen if it is needed.
 #[test]
 #[ignore = "takes half a minute; .ci/full runs it"]
 fn real_files_of_vendors_are_drawn_and_encoded() {

@@ -4,7 +4,7 @@ use super::{Institution, format_file};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// The upper canvas of the picture, which takes areas.
+/// The upper canvas of the picture, on which areas are drawn.
 const CANVAS: &str = ".canvas canvas:last-child";
 
 #[test]
@@ -52,7 +52,7 @@ fn the_picture_reacts_to_how_files_are_read(user: &Institution) {
     }
     assert_ne!(drawn(user), before, "the picture follows the screen");
     user.set("read-screen", "1280x720");
-    // Another column gives other places.
+    // Another column moves the points.
     browser.run("for (const it of document.querySelectorAll('details')) it.open = true");
     user.set("column-x", "duration");
     user.wait_until("the column is used", |state| {
@@ -84,7 +84,7 @@ fn a_slider_is_dragged_while_the_page_changes(user: &Institution) {
 fn areas_are_drawn(user: &Institution) {
     let browser = &user.browser;
     browser.click("#placing-areas");
-    // A hint, and no error: nothing is wrong yet.
+    // A hint, not an error: nothing is wrong yet.
     browser.wait_for("document.querySelector('.hint')?.textContent.includes('Draw an area')");
     let areas = |count: usize| {
         let state = user.wait_until("areas", |state| {
@@ -150,7 +150,7 @@ fn detection_is_chosen_with_sliders(user: &Institution) {
     user.drop_files(&[user.folder.path().join("gaze.csv")]);
     user.step("encode");
     user.set("detect", "ivt");
-    // Pixels, because nobody has said how far away the screen was.
+    // In pixels, because the viewing distance is unknown.
     let state = user.wait_until("fixations are detected", |state| {
         state["letters"]["velocity"] == "800px" && state["stimuli"][0]["points"] == 20
     });
@@ -180,7 +180,7 @@ fn detection_is_chosen_with_sliders(user: &Institution) {
     });
 }
 
-/// From a file manager: a file, and a folder with other things in it.
+/// From a file manager: a file, and a folder that also contains other files.
 #[test]
 fn files_and_folders_are_dropped() {
     let Some(user) = Institution::start() else {

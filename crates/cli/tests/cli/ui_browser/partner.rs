@@ -146,7 +146,7 @@ fn two_institutions_compare_in_two_browsers() {
     allow(&host, &join);
     host.keep("partner-plan");
     connect(&host, &join);
-    // A page that is opened again knows the policy, too.
+    // A reopened page also shows the policy.
     host.browser.run("location.reload()");
     for side in [&host, &join] {
         side.browser
@@ -203,7 +203,7 @@ fn two_institutions_compare_in_two_browsers() {
         );
     }
     host.keep("partner-result");
-    // A comparison on this machine leaves it alone.
+    // A comparison on this machine does not replace it.
     host.step("compare");
     host.browser.click("#compare");
     host.browser.wait_for("document.getElementById('result')");

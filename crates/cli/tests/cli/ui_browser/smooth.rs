@@ -23,8 +23,8 @@ fn fixations() -> String {
     table
 }
 
-/// Times what runs in each frame: callbacks of frames, listeners of the slider, and what follows an answer of the program,
-/// from reading it to showing it. The pointer goes down, and the value changes in every frame.
+/// Times the scripts in each frame: frame callbacks, the slider's listeners, and the handling of the program's answers, from
+/// reading to showing them. Presses the pointer, and changes the value in every frame.
 const WATCH: &str = "
     window.frames_ms = [0];
     const ask = window.requestAnimationFrame.bind(window);
@@ -39,7 +39,7 @@ const WATCH: &str = "
     Response.prototype.json = async function () {
         const text = await this.text();
         const start = performance.now();
-        // The page goes on in promises; after many turns, it has shown everything.
+        // The page continues in promises; after many turns, it has shown everything.
         let turns = 100;
         const turn = () => {
             turns -= 1;
@@ -154,7 +154,7 @@ fn the_page_loads_quickly() {
         );
         assert!(bytes < 300_000.0, "{bytes}");
     }
-    // Other tests keep the machine busy; VEILPATH_QUIET says that nothing does.
+    // Other tests keep the machine busy; VEILPATH_QUIET says that it is idle.
     let most = match std::env::var_os("VEILPATH_QUIET") {
         Some(_) => 200.0,
         None => 1000.0,

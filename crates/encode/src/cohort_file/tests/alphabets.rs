@@ -1,4 +1,4 @@
-//! The alphabet of a cohort file: declared, of a grid, or guessed.
+//! The alphabet of a cohort file: declared, implied by a grid, or guessed.
 
 use super::{read_bytes, read_text};
 use crate::cohort_file::{CohortNote, RawCohort};
@@ -85,7 +85,7 @@ fn double_letters_follow_the_grid() {
     }
 }
 
-/// A modulus of 26 may come from a grid, too.
+/// A grid can also have a modulus of 26.
 #[test]
 fn the_note_about_the_modulus_says_where_it_is_from() {
     for (grid, reason) in [

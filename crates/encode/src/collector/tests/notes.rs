@@ -64,7 +64,7 @@ fn most_points_outside_or_lost_have_a_likely_reason() {
 
 /// Samples count the same, as runs of letters and with a detector of fixations.
 #[test]
-fn most_samples_lost_are_noted() {
+fn a_loss_of_most_samples_is_noted() {
     for detector in [Detector::Runs, Detector::Ivt] {
         let options = EncodeOptions {
             detection: DetectionOptions {

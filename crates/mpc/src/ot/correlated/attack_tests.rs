@@ -19,7 +19,7 @@ use std::sync::Arc;
 use veilpath_channel::{Channel, memory_pair};
 use zeroize::Zeroizing;
 
-/// What sessions use.
+/// The kinds of seed trees that sessions use.
 const BOTH: [GroupBits; 2] = [GroupBits::FOUR, GroupBits::EIGHT];
 
 /// The base transfers of a dealer, and the trees of an honest receiver.

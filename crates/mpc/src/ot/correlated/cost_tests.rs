@@ -22,7 +22,7 @@ const ALPHABET: usize = 52;
 /// The most that the check may add to the time, in percent.
 const MOST: f64 = 3.0;
 
-/// The time of comparisons by unit costs, with each side on a thread.
+/// The time of comparisons with unit costs, with each side on a thread.
 fn comparisons() -> Duration {
     let (mut left, mut right) = memory_pair();
     let row: Vec<u64> = (0..ALPHABET)
@@ -73,7 +73,7 @@ fn comparisons() -> Duration {
     })
 }
 
-/// The time of one side's check of so many transfers. It is the same for both, except for one sum in 129.
+/// The time in which one side checks this many transfers. It is the same for both, except for one sum in 129.
 fn check(transfers: usize) -> Duration {
     let kernel = Kernel::best();
     let mut transcript = Transcript::new(&[1; 32], &[]);
@@ -98,7 +98,7 @@ fn check(transfers: usize) -> Duration {
     start.elapsed()
 }
 
-/// The best of several times, which other processes have disturbed least.
+/// The shortest of several times, which other processes have disturbed least.
 fn best(time: impl Fn() -> Duration) -> Duration {
     (0..9).map(|_| time()).min().unwrap_or_default()
 }

@@ -125,7 +125,7 @@ impl<'a, 'r> Portion<'a, 'r> {
         })
     }
 
-    /// A number of the own scanpaths for each letter, pair by pair.
+    /// For each pair, a number for every letter, from this side's scanpath.
     fn own(
         &self,
         part: impl Fn(&Recurrences, (u64, u64)) -> PerLetter,

@@ -184,7 +184,7 @@ fn an_honest_peer_is_accepted() {
 
 /// A modified side can have any function of the opened bits instead.
 #[test]
-fn every_answer_counts_as_the_bits_that_it_opens() {
+fn every_answer_counts_by_the_bits_that_it_opens() {
     let coins = opening(&hex(&PART));
     for (question, counts_as) in [
         ("mean", 1),

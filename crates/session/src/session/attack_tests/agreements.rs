@@ -41,7 +41,7 @@ fn every_cohort_counts_towards_the_limit() {
     });
 }
 
-/// Another metric, alphabet or kind of answer is another agreement, too.
+/// Another metric, alphabet or kind of answer also makes another agreement.
 #[test]
 fn every_plan_counts_towards_the_limit() {
     let case = cases()[0];

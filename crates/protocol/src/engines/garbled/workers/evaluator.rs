@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use veilpath_channel::{Channel, ChannelError, copying};
 
-/// What a worker has for the multiplexer.
+/// A worker's outgoing bytes and its state, for the multiplexer.
 #[derive(Default)]
 struct Outbox {
     state: Mutex<OutboxState>,
@@ -18,9 +18,9 @@ struct Outbox {
 struct OutboxState {
     /// Bytes that have not been requested yet.
     unrequested: VecDeque<u8>,
-    /// There would have been more than [`MAX_UNREQUESTED`].
+    /// The worker tried to exceed [`MAX_UNREQUESTED`].
     is_overfull: bool,
-    /// Set while the worker waits for a frame: how many it has used up.
+    /// While the worker waits for a frame: how many it has used so far.
     waiting: Option<u64>,
     /// The worker or the multiplexer has ended.
     is_closed: bool,
@@ -103,8 +103,8 @@ pub(in crate::engines::garbled) fn evaluator_channels(
 }
 
 impl EvaluatorChannel {
-    /// Stops all workers if this one has failed. A worker that could not pass its bytes on because nobody requested them fails for that
-    /// reason.
+    /// Stops all workers if this one has failed. If too many of its bytes were left unrequested, that
+    /// becomes the error.
     pub(in crate::engines::garbled) fn end<T>(
         &self,
         result: Result<T, ProtocolError>,

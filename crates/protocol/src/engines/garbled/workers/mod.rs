@@ -16,8 +16,8 @@
 //! Every worker is a program that the garbler and the evaluator run in step, as they would over a separate channel. The
 //! garbler's side of it has sent everything that the evaluator's side needs before it waits for bytes.
 //! - An evaluator's worker only waits for bytes of the garbler's worker. Its own bytes go to a queue that never blocks. They are few: a
-//!   worker is at most [`LOOKAHEAD`](veilpath_mpc::alignment::LOOKAHEAD) spans ahead. A garbler that requests none of
-//!   `MAX_UNREQUESTED` bytes cheats.
+//!   worker is at most [`LOOKAHEAD`](veilpath_mpc::alignment::LOOKAHEAD) spans ahead. A garbler that leaves more than
+//!   `MAX_UNREQUESTED` bytes unrequested cheats.
 //! - The evaluator's multiplexer passes frames to workers. If the queue of a worker is full, that worker is busy and will empty it. If a
 //!   request arrives, everything that the worker needs to answer it has already been passed on, because the garbler's worker sent it before
 //!   the request. So the multiplexer always returns to receiving, unless its own sending blocks.
@@ -251,7 +251,7 @@ mod tests {
 
     /// A garbler that sends data and requests nothing: the worker's bytes do not pile up.
     #[test]
-    fn bytes_that_nobody_requests_are_bounded() {
+    fn unrequested_bytes_are_bounded() {
         let (mut here, mut there) = memory_pair();
         let (channels, multiplexer) = evaluator_channels(1);
         let frames = MAX_UNREQUESTED / FRAME_BYTES + 2 * QUEUED_FRAMES;

@@ -1,10 +1,10 @@
-//! What does not grow with the number of tiles times that of scanpaths, and plans that no session could compute as a whole.
+//! Data that must not grow with tiles times scanpaths, and plans that are too large for one session.
 
 use super::*;
 use crate::worker::AgreedPlan;
 use veilpath_protocol::Label;
 
-/// The part of an order that every tile needs has nothing of other tiles, and with the plan it is the same order.
+/// An order's own part contains nothing about other tiles, and gives the same order when combined with the plan.
 #[test]
 fn an_order_without_the_plan_has_only_its_tile() {
     let setup = Setup::new(Engine::Garbled);
@@ -18,7 +18,7 @@ fn an_order_without_the_plan_has_only_its_tile() {
     assert_eq!(whole.fingerprint(), order.fingerprint());
     let text = String::from_utf8(part.to_vec()).unwrap();
     assert!(!text.contains("p0") && !text.contains("cows"));
-    // Of another agreement, of other scanpaths, damaged.
+    // A plan of another agreement, other scanpaths, another version, and truncated bytes.
     let foreign = Setup::new(Engine::Garbled).plan(0);
     let other = WorkOrder::from_part(&foreign, &part).unwrap();
     let problem = problem_of(&other.tile(2).unwrap_err());
@@ -36,7 +36,7 @@ fn an_order_without_the_plan_has_only_its_tile() {
     assert!(AgreedPlan::from_bytes(&shared[1..]).is_none());
 }
 
-/// The ids of a plan are written once, and not with each tile; the results of a tile are complete all the same.
+/// The ids of a plan are written once, not with each tile, but the results of a tile still have them.
 #[test]
 fn stored_tiles_have_the_ids_of_their_plan() {
     let setup = Setup::new(Engine::Garbled);
@@ -72,7 +72,7 @@ fn stored_tiles_have_the_ids_of_their_plan() {
 /// 17,640,000 pairs: more than any session may have.
 #[test]
 #[ignore = "agrees on 17,640,000 pairs; .ci/full runs it"]
-fn the_tiles_of_a_plan_beyond_the_limit_of_a_session_are_computed() {
+fn tiles_of_a_plan_beyond_the_session_limit_are_computed() {
     const SCANPATHS: usize = 4200;
     const TILES: u32 = 4200;
     let alphabet = Alphabet::letters(5).unwrap();
