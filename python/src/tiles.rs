@@ -201,7 +201,7 @@ fn in_words(event: &CoordinatorEvent) -> Option<String> {
             Some(format!("a worker was refused: {reason}"))
         }
         CoordinatorEvent::Reported { tile, reason, peer } => Some(format!(
-            "tile {tile} is stopped, because its worker reported about the other side: {reason}; if that worker is to be trusted, \
+            "tile {tile} is stopped, because its worker reported misbehaviour of the other side: {reason}; if that worker can be trusted, \
              `veilpath peers ban {peer}` ends all sessions with the other side, otherwise `veilpath peers unban {peer}` lets its tiles go on"
         )),
         _ => None,

@@ -146,7 +146,7 @@ def test_lasting_errors_are_raised(
         # The other side's worker does not connect: the tile is rescheduled as long as the keys are valid.
         with pytest.raises(Reschedule):
             work(gateway, kept.address)
-        assert "tile 1 will be tried again: the other side did not connect" in caplog.text
+        assert "tile 1 will be retried: the other side did not connect" in caplog.text
         with pytest.raises(vp.ConnectionError) as ended:
             work(gateway, kept.address, -1)
         assert not ended.value.lasting

@@ -290,7 +290,7 @@ def _private_tile(
         # The other side's worker has another tile, or has died. Tiles with lower numbers come first on both sides.
         if error.lasting or time.time() >= end:
             raise
-        _log.warning("tile %d will be tried again: %s", tile, error)
+        _log.warning("tile %d will be retried: %s", tile, error)
         raise Reschedule from None
 
 

@@ -138,7 +138,7 @@ pub enum Misbehaviour {
     #[error("it requested more bytes than a worker sends")]
     ExcessiveRequest,
     /// It left too many bytes of a worker unrequested.
-    #[error("it did not request what a worker had for it")]
+    #[error("it did not request the bytes that were ready for it")]
     BytesNotRequested,
     /// It stopped before all pairs were compared.
     #[error("it stopped before all pairs were compared")]

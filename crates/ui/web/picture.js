@@ -187,7 +187,7 @@ export class Picture {
     const { count } = this.tools;
     const people = new Set(shown.map(([it]) => it.participant)).size;
     const left = this.now.left_out;
-    this.caption.textContent = `${count(total, shown.every(([it]) => it.fixations) ? "fixation" : "point")} of ${count(shown.length, "recording")}.` + (faint && !person && people > 1 ? " With many points, choose one participant to see the order." : "") + (this.image ? "" : " To see the stimulus behind it, drop its picture (PNG or JPEG) on this page.") + (left ? ` ${count(left, "point")} of all files ${left === 1 ? "is" : "are"} not drawn, because there are too many; letters are made of all.` : "");
+    this.caption.textContent = `${count(total, shown.every(([it]) => it.fixations) ? "fixation" : "point")} of ${count(shown.length, "recording")}.` + (faint && !person && people > 1 ? " With many points, choose one participant to see the order." : "") + (this.image ? "" : " To see the stimulus behind it, drop its picture (PNG or JPEG) on this page.") + (left ? ` ${count(left, "point")} of all files ${left === 1 ? "is" : "are"} not drawn, because there are too many; letters are made from all of them.` : "");
     let at = 0;
     let point = 0;
     let cloud = null;

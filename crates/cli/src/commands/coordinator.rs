@@ -110,7 +110,7 @@ fn report(event: &Event) {
         }
         CoordinatorEvent::Reported { tile, reason, peer } => {
             return messages::note(&format!(
-                "tile {tile}: stopped, because its worker reported about the other side: {reason}\n  \
+                "tile {tile}: stopped, because its worker reported misbehaviour of the other side: {reason}\n  \
                  find out whether that worker can be trusted; then `veilpath peers ban {peer}` ends all sessions with the other side, or \
                  `veilpath peers unban {peer}` lets its tiles continue"
             ));

@@ -80,7 +80,7 @@ pub enum Limit {
         records: u64,
     },
     /// A worker has reported that the peer cheated in this tile.
-    #[error("this tile is stopped, because a worker reported about the other side: {0}")]
+    #[error("this tile is stopped, because a worker reported misbehaviour of the other side: {0}")]
     TileStopped(BanReason),
     /// Some pairs were revealed to one side, and what the other side needs for them is lost.
     #[error(
