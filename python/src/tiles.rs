@@ -54,7 +54,7 @@ impl WorkPlan {
         py: Python<'py>,
     ) -> PyResult<(Bound<'py, PyType>, (Bound<'py, PyBytes>,))> {
         let bytes = self.0.for_workers().map_err(veilpath::Error::from);
-        let bytes = bytes.map_err(|error| raise(py, &error))?;
+        let bytes = bytes.map_err(|error| to_exception(py, &error))?;
         Ok((py.get_type::<Self>(), (PyBytes::new(py, &bytes),)))
     }
 }

@@ -24,8 +24,9 @@ def incomplete(home: Path) -> int:
     header, record, complete = 40, 32, 13
     count = 0
     for journal in (home / "journals").glob("*.journal"):
-        records = (journal.stat().st_size - header) // record
-        count += records > 0 and journal.read_bytes()[header + (records - 1) * record] != complete
+        content = journal.read_bytes()
+        records = (len(content) - header) // record
+        count += records > 0 and content[header + (records - 1) * record] != complete
     return count
 
 
@@ -57,15 +58,17 @@ def main(role: str, address: str, peer: str, cohort: str, folder: str, tiles: st
         client = Client(cluster, set_as_default=False)
         killer = threading.Thread(target=kill_one, args=(cluster, done))
         killer.start()
-        # The host gets one result, and the joining side a file for each tile.
-        if role == "host":
-            compared = vp.dask.host(own, listen=address, client=client, **plan)
-        else:
-            files = vp.dask.join(own, address, client=client, folder=folder, **plan)
-            compared = vp.merge(files)
+        try:
+            # The host gets one result, and the joining side a file for each tile.
+            if role == "host":
+                compared = vp.dask.host(own, listen=address, client=client, **plan)
+            else:
+                files = vp.dask.join(own, address, client=client, folder=folder, **plan)
+                compared = vp.merge(files)
+        finally:
+            done.set()
+            killer.join()
         compared.save(Path(folder) / "result.json")
-        done.set()
-        killer.join()
         client.close()
 
 

@@ -230,6 +230,8 @@ def _tiles(
         for tile in range(1, kept.tiles + 1):
             while len(running) >= QUEUED_PER_THREAD * max(_threads(client), 4):
                 running = _still_running(client, running, kept)
+            if time.time() >= end:
+                raise PlanError("the hours for all tiles are over; call the function again to continue")
             order = kept.order(tile, (end - time.time()) / 3600)
             where = (tile, meeting, kept.address, own, end)
             retries = options.get("retries", 2)

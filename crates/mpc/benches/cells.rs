@@ -1,7 +1,12 @@
 //! Cells per second with both parties in one process, each on a thread of its own, over a channel in memory. Transfers, look-up, garbling, evaluation
 //! and decoding are included; starting the session is not.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::cast_sign_loss)]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::cast_sign_loss
+)]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rand_chacha::ChaCha20Rng;

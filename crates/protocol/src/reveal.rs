@@ -27,7 +27,7 @@ pub enum RevealError {
     )]
     Unknown,
     /// The threshold is not a finite number.
-    #[error("the threshold must be a number, as in threshold:12 or threshold:0.75")]
+    #[error("the threshold must be a finite number, as in threshold:12 or threshold:0.75")]
     Threshold,
     /// An invalid question about groups.
     #[error(transparent)]
@@ -210,7 +210,7 @@ mod tests {
             ("test", "test:sites"),
             ("test:sites,published", "only groups and test:groups"),
             ("mean,published", "only groups and test:groups"),
-            ("threshold:near", "must be a number"),
+            ("threshold:near", "must be a finite number"),
             ("means", "mean:overall"),
         ] {
             let message = text.parse::<Reveal>().unwrap_err().to_string();

@@ -167,11 +167,14 @@ fn units_other_than_pixels_are_recognised_with_a_screen_size() {
         assert_eq!(letters, pixels, "{words}: {message}");
         assert!(message.contains(words), "{message}");
     }
-    for scaled in [
-        spread(|part| part, "x", "y"),
-        spread(|part| part * 100.0, "x", "y"),
+    for (scaled, flags) in [
+        (spread(|part| part, "x", "y"), vec![]),
+        (
+            spread(|part| part * 100.0, "x", "y"),
+            vec!["--units", "percent"],
+        ),
     ] {
-        let (letters, message) = encoded_without_screen(scaled, &[]);
+        let (letters, message) = encoded_without_screen(scaled, &flags);
         assert_eq!(letters, pixels, "{message}");
     }
     let (_, message) = encoded(spread(|part| part, "x", "y"), &["--units", "px"]);

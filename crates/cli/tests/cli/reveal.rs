@@ -218,7 +218,7 @@ fn impossible_options_are_refused_with_advice() {
         &["paillier", "use --engine garbled, or"],
     );
     refused("--reveal threshold", &["threshold:T"]);
-    refused("--reveal threshold:near", &["must be a number"]);
+    refused("--reveal threshold:near", &["must be a finite number"]);
     refused("--reveal threshold:nan", &["finite"]);
     refused("--reveal threshold:-1", &["no distance is below 0"]);
     refused(

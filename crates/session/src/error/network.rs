@@ -85,8 +85,8 @@ pub enum NetworkError {
     /// The peer disconnected while it waited for a session slot.
     #[error("the other side disconnected while it waited for its session")]
     LeftQueue,
-    /// The peer kept a session slot for longer than its plan can take.
-    #[error("the session took longer than {} s, much more than its plan needs", .0.as_secs())]
+    /// The peer took longer for its first messages than they can need, or kept a session slot for longer than its plan can take.
+    #[error("the connection was closed after {} s: the other side took much longer than necessary", .0.as_secs())]
     SessionTooLong(Duration),
     /// The host served other peers for too long.
     #[error("the host was busy with other peers for too long")]

@@ -28,7 +28,9 @@ pub(super) fn counts_as(schema: &AnswerSchema, role: Role, pairs: &[(usize, usiz
                 Role::Join => (of_column.max().unwrap_or(0), rows.len()),
             }
         }
-        AnswerNumbers::Test { .. } | AnswerNumbers::NearestRate { .. } => (all(), 1),
+        // A statistic and a count.
+        AnswerNumbers::Test { .. } => (all(), 2),
+        AnswerNumbers::NearestRate { .. } => (all(), 1),
         // A group for each of the host's scanpaths, found among those of the joining side.
         AnswerNumbers::Nearest { .. } if role == Role::Host => (one(), 1),
         AnswerNumbers::Nearest { .. } => {

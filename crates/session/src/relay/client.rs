@@ -161,7 +161,7 @@ pub(crate) fn meet(
                 Ok(channel) => return Ok(channel),
                 Err(error) => (error, RETRY_DELAY),
             },
-            Err(error) if is_permanent(&error) => return Err(error),
+            Err(error) if is_lasting(&error) => return Err(error),
             Err(error) => (error, CONNECT_RETRY_DELAY),
         };
         if Instant::now() + pause >= deadline {
@@ -172,7 +172,7 @@ pub(crate) fn meet(
 }
 
 /// Whether another attempt cannot succeed.
-fn is_permanent(error: &SessionError) -> bool {
+fn is_lasting(error: &SessionError) -> bool {
     match error {
         SessionError::Usage(_) => true,
         SessionError::Network(
@@ -238,7 +238,7 @@ impl RelayWaiters {
         let deadline = deadline(timeouts.connect.min(FIRST_REPLY_TIMEOUT));
         loop {
             match RelayConnection::new(address, false, &greeting.encode(), deadline) {
-                Err(error) if is_permanent(&error) => return Err(error),
+                Err(error) if is_lasting(&error) => return Err(error),
                 Err(error) if Instant::now() + CONNECT_RETRY_DELAY >= deadline => {
                     return Err(error);
                 }

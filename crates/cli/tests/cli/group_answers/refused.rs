@@ -73,7 +73,7 @@ fn a_cohort_with_one_participant_fewer_is_refused() {
 }
 
 #[test]
-fn answers_beyond_the_policy_are_refused_with_its_line() {
+fn answers_beyond_the_policy_are_refused_with_the_line_number() {
     let pair = pair();
     let join_key = pair.fingerprint(Side::Join);
     let policy = |change: (&str, &str)| {
@@ -180,7 +180,7 @@ fn impossible_questions_are_refused_with_advice() {
 
 /// A limit of comparisons does not apply to answers about groups, and its message says so.
 #[test]
-fn a_refused_number_of_comparisons_leads_to_answers_about_groups() {
+fn a_refusal_of_too_many_comparisons_suggests_answers_about_groups() {
     let pair = pair();
     let limit = ["--limit-per-scanpath", "1"];
     let [host, _] = pair.run(&["--engine", "garbled"], &limit, &[]);

@@ -314,6 +314,7 @@ impl Shared {
             return control::send_bytes(channel, Tag::Stored, &[]);
         }
         let (_lease, mut store) = self.open(tile, key)?;
+        channel.connection().end_early_limit();
         let _ = events.send(CoordinatorEvent::Started { tile });
         let served = self.follow(channel, &certificate, tile, &mut store);
         let complete = store.is_complete();

@@ -17,7 +17,7 @@ fn an_order_without_the_plan_has_only_its_tile() {
     assert_eq!(whole.to_bytes().unwrap(), order.to_bytes().unwrap());
     assert_eq!(whole.fingerprint(), order.fingerprint());
     let text = String::from_utf8(part.to_vec()).unwrap();
-    assert!(!text.contains("p0") && !text.contains("cows"));
+    assert!(!text.contains("\"p0") && !text.contains("\"cows"));
     // A plan of another agreement, other scanpaths, another version, and truncated bytes.
     let foreign = Setup::new(Engine::Garbled).plan(0);
     let other = WorkOrder::from_part(&foreign, &part).unwrap();
