@@ -233,8 +233,8 @@ fn preview(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     if more > 0 {
         writeln!(
             out,
-            "… and {} more; -o scores.csv writes all to a file, -o - prints all",
-            units::counted(more as u64, "pair")
+            "… and {}; -o scores.csv writes all to a file, -o - prints all",
+            units::counted(more as u64, "more pair")
         )?;
     }
     Ok(())
