@@ -121,9 +121,7 @@ def test_a_plan_that_is_too_large_for_one_result_needs_a_folder(tmp_path: Path, 
             vp.dask._compare_privately(agreed, "127.0.0.1:1", None, None, {"client": client})
 
 
-def test_lasting_errors_are_raised(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_lasting_errors_are_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     cohorts = [vp.synth_random(count=3, length=5, letters=5, seed=seed) for seed in (1, 2)]
     started = []
     for name in ("one", "other"):
