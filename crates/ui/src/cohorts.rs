@@ -156,6 +156,10 @@ impl EncodeJob {
         if let Some(placing) = self.letters.placing()? {
             return Ok(placing);
         }
+        // Cohort files have their letters already, and nothing that areas could be drawn on.
+        if traces.iter().all(Option::is_none) {
+            return Ok(Placing::default());
+        }
         let text = areas_csv(&self.letters, traces)?;
         let input = Input::from_bytes("areas.csv", text.into_bytes())?;
         Ok(Placing::AoiFile(Areas::read(input)?))

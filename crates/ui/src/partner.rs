@@ -115,6 +115,12 @@ impl Workspace {
     /// Applies an invitation, or the answer to one.
     pub(crate) fn open_invitation(&mut self, bytes: &[u8]) -> Result<(), Problem> {
         let invitation = Invitation::read(bytes)?;
+        if invitation.fingerprint == self.identity()?.fingerprint() {
+            return Err(Problem::new(
+                "this is your own invitation or answer",
+                "Send it to the partner, and open the file that the partner sends you.",
+            ));
+        }
         if self.session.is_running() {
             return Err(Problem::new(
                 "a session is running",

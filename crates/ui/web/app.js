@@ -71,7 +71,7 @@ export async function attempt(work, inBackground = false) {
 }
 
 /** Shows what was refused; after many files, the first few of them. */
-function showProblems(problems) {
+export function showProblems(problems) {
   const alert = document.getElementById("alert");
   const more = problems.length - 5;
   alert.dataset.background = "";

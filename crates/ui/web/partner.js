@@ -1,5 +1,5 @@
 // The step with a partner: identity, invitation, plan, session, record.
-import { addFiles, attempt, box, check, chosen, commandBox, count, download, h, planBoxes, problemBox, progressBar, request, resultBox, state, text } from "/app.js";
+import { addFiles, attempt, box, check, chosen, commandBox, count, download, h, planBoxes, problemBox, progressBar, request, resultBox, showProblems, state, text } from "/app.js";
 
 let identity = null;
 let peerWords = { of: "", words: [] };
@@ -45,7 +45,11 @@ const wordList = (words) => h("ol", { class: "words-list" }, words.map((word) =>
 function whoBox(now) {
   const form = now.partner;
   const file = h("input", { type: "file", id: "invitation-file", class: "visually-hidden", change: async () => {
-    await addFiles(chosen(file).slice(0, 1));
+    const [picked] = chosen(file);
+    if (!picked) return;
+    const start = await picked.slice(0, 200).text();
+    if (start.includes("veilpath invitation")) await addFiles([picked]);
+    else showProblems([{ message: `${picked.name} is not an invitation or an answer.`, advice: "Open the file that the partner sent; recordings belong under Data." }]);
   } });
   const role = (value, label) => {
     const input = h("input", { type: "radio", name: "role", id: `role-${value}`, checked: form.role === value, change: () => save({ role: value }) });
@@ -97,7 +101,7 @@ function planBox(now) {
 }
 
 const reveal = (value, words) => h("button", { type: "button", id: `reveal-${value}`, click: () => save({ plan: { ...state.now.partner.plan, reveal: value } }) }, words);
-const instead = { mean: () => reveal("mean", "Reveal the mean of each stimulus instead"), score: () => reveal("score", "Reveal scores instead") };
+const instead = { mean: () => reveal("mean", "Reveal the mean of each stimulus instead"), score: () => reveal("score", "Reveal scores instead, which says more about each person") };
 
 /** Whether this side's limits allow the plan, before anybody connects. */
 function limitsBox(now) {

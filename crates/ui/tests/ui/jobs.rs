@@ -267,6 +267,21 @@ fn results_have_numbers() {
     server.stop();
 }
 
+/// Areas that were drawn on recordings do not keep a cohort file from being used when the recordings are gone.
+#[test]
+fn drawn_areas_do_not_affect_cohort_files() {
+    let server = Running::start(ServerOptions::default());
+    let options = r#"{"letters": {"placing": "areas", "areas": [{"name": "area 1", "stimulus": null, "shape": "rectangle", "corners": [[0.1, 0.1], [0.5, 0.5]]}]}}"#;
+    assert_eq!(server.json("POST /api/options", options).status, 200);
+    let path = "POST /api/files?name=cohort.csv&more=false";
+    let answer = server.send(path, &server.own(), cohort(3, 4).as_bytes());
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    let now = state(&server);
+    assert!(now["problem"].is_null(), "{}", now["problem"]);
+    assert_eq!(now["cohorts"][0]["scanpaths"], 3, "{}", now["cohorts"]);
+    server.stop();
+}
+
 #[test]
 fn an_invitation_in_the_folder_is_opened() {
     let folder = tempfile::tempdir().unwrap();
@@ -276,11 +291,24 @@ fn an_invitation_in_the_folder_is_opened() {
         identity: Some(key.clone()),
         ..ServerOptions::default()
     });
+    let host = Running::start(ServerOptions {
+        identity: Some(folder.path().join("host.pem")),
+        ..ServerOptions::default()
+    });
     let form = "{\"address\": \"clinic.example:7070\", \"name\": \"Clinic\"}";
-    assert_eq!(server.json("POST /api/partner", form).status, 200);
-    let invitation = server.send("GET /api/invitation", &server.own(), b"");
-    assert_eq!(invitation.status, 200, "{}", invitation.body);
-    std::fs::write(folder.path().join("a.invitation"), &invitation.body).unwrap();
+    for (server, name) in [(&host, "a.invitation"), (&server, "own.invitation")] {
+        assert_eq!(server.json("POST /api/partner", form).status, 200);
+        let invitation = server.send("GET /api/invitation", &server.own(), b"");
+        assert_eq!(invitation.status, 200, "{}", invitation.body);
+        std::fs::write(folder.path().join(name), &invitation.body).unwrap();
+    }
+    host.stop();
+    let own = server.json("POST /api/folder", "{\"name\": \"own.invitation\"}");
+    assert!(
+        own.body.contains("this is your own invitation"),
+        "{}",
+        own.body
+    );
     let opened = server.json("POST /api/folder", "{\"name\": \"a.invitation\"}");
     assert_eq!(opened.status, 200, "{}", opened.body);
     let now = state(&server);
