@@ -46,6 +46,8 @@ DESKTOP = {"veilpath.desktop": "share/applications", "veilpath.svg": "share/icon
 PROGRAMS = ("veilpath", "veilpath.exe", "Veilpath.command")
 # Linux binaries are static, and those for Windows do not need the Visual C++ runtime.
 STATIC = "-C target-feature=+crt-static"
+# Random numbers by the system call: a static program would not find the C library's function, and an empty root has no /dev/urandom.
+SYSTEM_CALL = '--cfg getrandom_backend="linux_getrandom"'
 # Wheels load on every Linux since 2014.
 GLIBC = "2.17"
 # The user of the container image: no name that a host could know.
@@ -88,8 +90,10 @@ def main() -> None:
 
 def build_archive(out: Path, target: str, runner: str) -> Path:
     """The program for a target, with everything that belongs to it, as .tar.gz or .zip."""
-    flags = os.environ.get("RUSTFLAGS", "")
-    environment = os.environ | ({} if "apple" in target else {"RUSTFLAGS": f"{flags} {STATIC}".strip()})
+    flags = [os.environ.get("RUSTFLAGS", "")]
+    flags += [] if "apple" in target else [STATIC]
+    flags += [SYSTEM_CALL] if "linux" in target else []
+    environment = os.environ | {"RUSTFLAGS": " ".join(flags).strip()}
     cargo = ["cargo", "build", "--release", "--locked", "-p", "veilpath-cli", "--target", target]
     subprocess.run(cargo, cwd=ROOT, env=environment, check=True, stdout=sys.stderr)
     suffix = ".exe" if "windows" in target else ""
