@@ -115,7 +115,7 @@ fn a_sleeping_laptop_is_reported_and_the_session_resumed() {
     signal(&join, "STOP");
     // The host waits for a minute.
     std::thread::sleep(Duration::from_secs(30));
-    let failed = "document.querySelector('#session .problem')?.textContent.includes('as when a laptop sleeps')";
+    let failed = "document.querySelector('#session .problem')?.textContent.includes('a laptop went to sleep')";
     host.browser.wait_for(failed);
     signal(&join, "CONT");
     join.browser.wait_for(failed);

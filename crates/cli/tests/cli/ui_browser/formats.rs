@@ -65,6 +65,8 @@ fn real_files_of_vendors_are_drawn_and_encoded() {
     let Some(data) = shared("data") else {
         return;
     };
+    // The browser takes canonical paths only.
+    let data = data.canonicalize().unwrap();
     let Some(user) = Institution::start() else {
         return;
     };
