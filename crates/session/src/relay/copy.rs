@@ -1,7 +1,8 @@
 //! Copies bytes between two connected clients, in both directions, until both have ended, nothing moves, or time is up.
 
+use super::copy_buffer::CopyBuffer;
 use crate::connection::is_timeout;
-use std::io::{self, Read, Write};
+use std::io;
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -9,9 +10,6 @@ use std::time::{Duration, Instant};
 
 /// How long a read or write blocks before the limits are checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
-
-/// Bytes that are copied at a time.
-const BUFFER: usize = 256 << 10;
 
 /// The stack of a copying thread, whose buffer is on the heap.
 const STACK: usize = 128 << 10;
@@ -29,7 +27,7 @@ pub(crate) struct CopyLimits {
 #[derive(Debug)]
 pub(crate) struct ClientPair {
     state: Arc<State>,
-    /// Shared with the threads, and not cloned for them: a connection has two open files.
+    /// Shared with the threads, and not cloned for them: a connection has two of the files, and its buffers the others.
     sockets: Arc<[TcpStream; 2]>,
 }
 
@@ -107,26 +105,22 @@ impl Drop for ClientPair {
 
 impl State {
     /// Copies one direction until it ends.
-    fn copy(&self, mut from: &TcpStream, mut to: &TcpStream) -> io::Result<()> {
-        let mut buffer = vec![0; BUFFER];
+    fn copy(&self, from: &TcpStream, to: &TcpStream) -> io::Result<()> {
+        let mut buffer = CopyBuffer::new();
         loop {
-            let count = match from.read(&mut buffer) {
+            match buffer.fill(from) {
                 Ok(0) => return to.shutdown(Shutdown::Write),
-                Ok(count) => count,
+                Ok(_) => {}
                 Err(error) if is_timeout(&error) => {
                     self.check()?;
                     continue;
                 }
                 Err(error) => return Err(error),
-            };
-            let mut unsent = &buffer[..count];
-            while !unsent.is_empty() {
-                match to.write(unsent) {
+            }
+            while !buffer.is_empty() {
+                match buffer.send(to) {
                     Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-                    Ok(sent) => {
-                        unsent = &unsent[sent..];
-                        self.note(sent);
-                    }
+                    Ok(sent) => self.note(sent),
                     Err(error) if is_timeout(&error) => {}
                     Err(error) => return Err(error),
                 }

@@ -25,6 +25,7 @@
 mod client;
 mod connected;
 mod copy;
+mod copy_buffer;
 mod rendezvous;
 mod server;
 

@@ -1,6 +1,7 @@
 //! The relay's sockets.
 
 use super::copy::{ClientPair, CopyLimits};
+use super::copy_buffer;
 use super::rendezvous::MAX_GREETINGS;
 use super::{Action, GreetingFormat, RelayGreeting, Rendezvous, RendezvousLimits, Reply, Token};
 use crate::connection::is_timeout;
@@ -71,7 +72,7 @@ impl RelayOptions {
 
     /// Files that it may have open at a time.
     fn files(&self) -> usize {
-        let connected = self.connections.saturating_mul(2);
+        let connected = self.connections.saturating_mul(2 + 2 * copy_buffer::FILES);
         connected
             .saturating_add(self.waiting)
             .saturating_add(MAX_GREETINGS)
