@@ -1,7 +1,7 @@
 //! Every answer by every engine and metric equals the one in the clear, to the last digit.
 
 use super::numbers_in_the_clear;
-use crate::engines::tests::{LETTERS, measures, metrics};
+use crate::engines::tests::{Cases, LETTERS, measures, metrics};
 use crate::outcome::labels;
 use crate::{
     AnswerNumbers, AnswerSchema, Engine, GroupAnswer, GroupInputs, GroupPlan, GroupSizes,
@@ -212,12 +212,24 @@ fn double_precision_gives_nearly_the_same_means() {
 /// A number of a measure: those in the clear, to the last digit, and the means of plain scores. Lengths are hidden where that is possible.
 #[test]
 fn answers_about_measures_equal_those_in_the_clear() {
+    assert!(compare_measures(Cases::InTurn) >= 8);
+}
+
+#[test]
+#[ignore = "takes ten seconds; .ci/full runs it"]
+fn all_answers_about_measures_equal_those_in_the_clear() {
+    assert!(compare_measures(Cases::All) >= 20);
+}
+
+/// Returns the number of cases.
+fn compare_measures(cases_of_a_measure: Cases) -> usize {
     let (a, b) = (cohort(4, 1..9, 0, 11), cohort(3, 1..9, 0, 12));
     let mut cases = 0;
     for (number, metric) in measures().iter().enumerate() {
-        for engine in [Engine::Garbled, Engine::Shares] {
-            let question = ["test:sites,20", "nearest:2", "histogram:4"][number % 3];
-            for (question, pad_to) in [("groups", None), (question, None), ("groups", Some(8))] {
+        for (turn, engine) in [Engine::Garbled, Engine::Shares].into_iter().enumerate() {
+            let question = ["test:sites,20", "nearest:2", "histogram:4"][number / 3 % 3];
+            let all = [("groups", None), (question, None), ("groups", Some(8))];
+            for (question, pad_to) in cases_of_a_measure.of(number + turn, all) {
                 let mut spec = spec(engine, metric, question, &a, &b);
                 spec.pad_to = pad_to;
                 if spec.check().is_err() {
@@ -238,7 +250,7 @@ fn answers_about_measures_equal_those_in_the_clear() {
             }
         }
     }
-    assert!(cases >= 20, "{cases}");
+    cases
 }
 
 /// Compares means of groups with those of the plain scores.

@@ -4,7 +4,9 @@ use super::own_letters::OwnTable;
 use super::tests::{expected, random_cohort, run, run_with, spec, work};
 use crate::engines::alignment::entries::Inputs;
 use crate::engines::alignment::scoring::{Longest, Scoring};
-use crate::engines::tests::{cohort, documented_alphabet, measures, rounded_fixations, scanmatch};
+use crate::engines::tests::{
+    Cases, cohort, documented_alphabet, measures, rounded_fixations, scanmatch,
+};
 use crate::{Answer, Engine, Link, ProtocolError, Reveal, RevealTo, Role, TreeLevels};
 use veilpath_metrics::{
     Cohort, Comparison, Crqa, CrqaOutput, Dtw, Frechet, Grid, Hausdorff, Metric, PathDivisor,
@@ -36,9 +38,19 @@ fn scores_are_those_of_the_plain_comparison() {
 /// More than one tile of positions, lines that share trees, and runs that begin in one part of a matrix and end in the next.
 #[test]
 fn long_scanpaths_have_their_scores() {
+    scores_of_long_scanpaths(129..160, 2);
+}
+
+#[test]
+#[ignore = "takes ten seconds; .ci/full runs it"]
+fn longer_scanpaths_have_their_scores() {
+    scores_of_long_scanpaths(129..300, 3);
+}
+
+fn scores_of_long_scanpaths(lengths: std::ops::Range<usize>, count: usize) {
     for (seed, metric) in measures().iter().enumerate() {
-        let mut a = random_cohort(2, 129..300, seed as u64);
-        let mut b = random_cohort(3, 1..380, 30 + seed as u64);
+        let mut a = random_cohort(2, lengths.clone(), seed as u64);
+        let mut b = random_cohort(count, 1..lengths.end + 80, 30 + seed as u64);
         // One with itself: long diagonal lines.
         b.entries[1].scanpath = a.entries[0].scanpath.clone();
         a.entries[1].scanpath = Scanpath::new(vec![3]);
@@ -50,11 +62,18 @@ fn long_scanpaths_have_their_scores() {
 }
 
 /// Runs thresholds around some scores, with lengths hidden or not.
-fn check_thresholds(metric: &Metric, a: &Cohort, b: &Cohort, pad_to: Option<u32>) -> usize {
+fn check_thresholds(
+    (cases, turn): (Cases, usize),
+    metric: &Metric,
+    a: &Cohort,
+    b: &Cohort,
+    pad_to: Option<u32>,
+) -> usize {
     let scores = expected(metric, a, b);
     let middle = scores[scores.len() / 2].pair_score().unwrap().score();
     let mut runs = 0;
-    for value in [middle.next_down(), middle, middle.next_up(), 1e6, 0.5] {
+    let values = [middle.next_down(), middle, middle.next_up(), 1e6, 0.5];
+    for value in cases.of(turn, values) {
         let threshold = Threshold::new(value).unwrap();
         let mut spec = spec(metric, a, b);
         spec.pad_to = pad_to;
@@ -62,7 +81,7 @@ fn check_thresholds(metric: &Metric, a: &Cohort, b: &Cohort, pad_to: Option<u32>
         if spec.check().is_err() {
             continue;
         }
-        spec.reveal_to = [RevealTo::Both, RevealTo::Host, RevealTo::Join][runs % 3];
+        spec.reveal_to = [RevealTo::Both, RevealTo::Host, RevealTo::Join][(turn + runs) % 3];
         runs += 1;
         let bits = scores.iter().map(|answer| {
             let score = answer.pair_score().unwrap();
@@ -82,18 +101,39 @@ fn check_thresholds(metric: &Metric, a: &Cohort, b: &Cohort, pad_to: Option<u32>
 
 #[test]
 fn thresholds_agree_with_scores() {
+    assert!(thresholds(Cases::InTurn) > 5);
+}
+
+#[test]
+#[ignore = "takes ten seconds; .ci/full runs it"]
+fn all_thresholds_agree_with_scores() {
+    assert!(thresholds(Cases::All) > 30);
+}
+
+/// Returns the number of runs.
+fn thresholds(cases: Cases) -> usize {
     let mut runs = 0;
     for (seed, metric) in measures().iter().enumerate() {
         let a = random_cohort(5, 1..12, seed as u64);
         let b = random_cohort(6, 1..12, 20 + seed as u64);
-        runs += check_thresholds(metric, &a, &b, None);
+        runs += check_thresholds((cases, seed), metric, &a, &b, None);
     }
-    assert!(runs > 30, "{runs}");
+    runs
 }
 
 #[test]
 fn hidden_lengths_change_no_score_and_no_message() {
-    for (seed, metric) in measures().iter().enumerate().filter(|(_, it)| hides(it)) {
+    lengths_are_hidden(Cases::InTurn);
+}
+
+#[test]
+#[ignore = "takes ten seconds; .ci/full runs it"]
+fn hidden_lengths_change_no_score_and_no_message_in_all_combinations() {
+    lengths_are_hidden(Cases::All);
+}
+
+fn lengths_are_hidden(cases: Cases) {
+    for (seed, metric) in measures().iter().filter(|it| hides(it)).enumerate() {
         let a = random_cohort(5, 1..15, seed as u64);
         let b = random_cohort(6, 1..15, 30 + seed as u64);
         let mut spec = spec(metric, &a, &b);
@@ -102,11 +142,11 @@ fn hidden_lengths_change_no_score_and_no_message() {
         let ([host, join], traffic, _) = run(&spec, &a, &b);
         assert_eq!(host.as_ref(), Ok(&scores), "{metric:?}");
         assert_eq!(join.as_ref(), Ok(&scores), "{metric:?}");
-        for (m, n) in [(1, 14), (14, 1), (1, 1)] {
+        for (m, n) in cases.of(seed, [(1, 14), (14, 1), (1, 1)]) {
             let (a, b) = (random_cohort(5, m..m + 1, 1), random_cohort(6, n..n + 1, 2));
             assert_eq!(run(&spec, &a, &b).1, traffic, "{metric:?}");
         }
-        check_thresholds(metric, &a, &b, spec.pad_to);
+        check_thresholds((cases, seed), metric, &a, &b, spec.pad_to);
     }
 }
 
@@ -160,8 +200,9 @@ fn scasim_of_empty_scanpaths_is_that_of_the_plain_comparison() {
         let ([host, join], ..) = run(&spec(&scasim, &a, &b), &a, &b);
         assert_eq!(host.as_ref(), Ok(&scores));
         assert_eq!(join.as_ref(), Ok(&scores));
-        check_thresholds(&scasim, &a, &b, None);
-        check_thresholds(&scasim, &a, &b, Some(9));
+        let turn = a.entries.len() + 2 * b.entries.len();
+        check_thresholds((Cases::InTurn, turn), &scasim, &a, &b, None);
+        check_thresholds((Cases::InTurn, turn + 1), &scasim, &a, &b, Some(9));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::schedule::{PortionLimits, Schedule};
 use crate::engines::alignment::scoring::{Longest, Scoring};
-use crate::engines::tests::{LETTERS, cohort, metrics};
+use crate::engines::tests::{Cases, LETTERS, cohort, metrics};
 use crate::{
     Answer, Engine, Job, Link, Observer, PairRule, ProtocolError, Reveal, RevealTo, Role, Spec,
     TreeLevels, Work, count_pairs, pairs_of,
@@ -89,14 +89,24 @@ pub(super) fn run_with(
     (ends, host_end.traffic(), cells.0.into_inner().unwrap())
 }
 
-/// More than 30,000 pairs, with trees of both kinds.
 #[test]
 fn random_pairs_match_the_plain_scores() {
+    assert!(random_pairs(18) > 3_000);
+}
+
+#[test]
+#[ignore = "takes ten seconds; .ci/full runs it"]
+fn thirty_thousand_random_pairs_match_the_plain_scores() {
+    assert!(random_pairs(55) > 30_000);
+}
+
+/// All pairs of this many scanpaths for each metric, with trees of both kinds. Returns how many.
+fn random_pairs(count: usize) -> usize {
     let mut pairs = 0;
     for (seed, metric) in metrics().iter().enumerate() {
         let shortest = usize::from(matches!(metric, Metric::ScanMatch { .. }));
-        let a = random_cohort(55, shortest..12, seed as u64);
-        let b = random_cohort(55, shortest..14, 50 + seed as u64);
+        let a = random_cohort(count, shortest..12, seed as u64);
+        let b = random_cohort(count, shortest..14, 50 + seed as u64);
         let scores = expected(metric, &a, &b);
         pairs += scores.len();
         let levels = TreeLevels::ALL[seed % 2];
@@ -109,14 +119,24 @@ fn random_pairs_match_the_plain_scores() {
         };
         assert_eq!(cells, lengths(&a) * lengths(&b));
     }
-    assert!(pairs > 30_000, "{pairs}");
+    pairs
 }
 
 #[test]
 fn long_and_short_scanpaths_share_groups() {
+    share_groups(2, 200);
+}
+
+#[test]
+#[ignore = "takes ten seconds; .ci/full runs it"]
+fn longer_and_short_scanpaths_share_groups() {
+    share_groups(3, 400);
+}
+
+fn share_groups(count: usize, longest: usize) {
     for metric in [&metrics()[0], &metrics()[2], &metrics()[7]] {
-        let a = random_cohort(3, 130..400, 1);
-        let mut b = random_cohort(5, 1..300, 2);
+        let a = random_cohort(count, 130..longest, 1);
+        let mut b = random_cohort(5, 1..longest * 3 / 4, 2);
         b.entries[2].scanpath = Scanpath::new(vec![3]);
         let scores = expected(metric, &a, &b);
         let ([host, join], ..) = run(&spec(metric, &a, &b), &a, &b);
@@ -169,13 +189,22 @@ fn lines_that_share_trees_give_the_plain_score() {
 
 #[test]
 fn thresholds_hidden_lengths_and_one_sided_results_match_the_plain_score() {
+    assert!(options_match_the_plain_score(Cases::InTurn) > 8);
+}
+
+#[test]
+#[ignore = "takes ten seconds; .ci/full runs it"]
+fn all_thresholds_and_hidden_lengths_match_the_plain_score() {
+    assert!(options_match_the_plain_score(Cases::All) > 40);
+}
+
+/// Returns the number of runs with a threshold.
+fn options_match_the_plain_score(cases: Cases) -> usize {
     let mut runs = 0;
     for (seed, metric) in metrics().iter().enumerate() {
         let is_scanmatch = matches!(metric, Metric::ScanMatch { .. });
-        for padded in [false, true] {
-            if padded && is_scanmatch {
-                continue;
-            }
+        let paddings = &[false, true][..if is_scanmatch { 1 } else { 2 }];
+        for &padded in cases.of(seed, paddings) {
             let a = random_cohort(5, usize::from(is_scanmatch)..14, seed as u64);
             let b = random_cohort(4, usize::from(is_scanmatch)..15, 20 + seed as u64);
             let mut spec = spec(metric, &a, &b);
@@ -192,7 +221,7 @@ fn thresholds_hidden_lengths_and_one_sided_results_match_the_plain_score() {
             assert_eq!(host.as_ref(), Ok(&scores), "{metric:?} {padded}");
             let middle = scores[scores.len() / 2].pair_score().unwrap().score();
             let beside = [middle.next_down(), middle.next_up()][seed % 2];
-            for value in [middle, beside, [1e6, -1e6][seed % 2]] {
+            for value in cases.of(seed / 2, [middle, beside, [1e6, -1e6][seed % 2]]) {
                 let threshold = Threshold::new(value).unwrap();
                 spec.reveal = Reveal::Threshold(threshold);
                 if spec.check().is_err() {
@@ -214,7 +243,7 @@ fn thresholds_hidden_lengths_and_one_sided_results_match_the_plain_score() {
             }
         }
     }
-    assert!(runs > 40, "{runs}");
+    runs
 }
 
 /// Sizes of messages do not depend on hidden lengths, nor on letters.
@@ -311,22 +340,33 @@ fn stages_are_as_estimated() {
 /// Estimates match the counted rounds and bytes.
 #[test]
 fn rounds_and_bytes_are_as_estimated() {
-    let metrics = metrics();
-    let (unit, wide, local) = (&metrics[0], &metrics[9], &metrics[7]);
+    let [unit, wide, local] = [0, 9, 7].map(|at| metrics().swap_remove(at));
+    rounds_and_bytes(&[
+        (&unit, 1, 20..21),
+        (&unit, 4, 60..61),
+        (&unit, 20, 30..31),
+        (&wide, 1, 20..21),
+        (&wide, 6, 20..60),
+        (&local, 10, 30..31),
+    ]);
+}
+
+#[test]
+#[ignore = "takes ten seconds; .ci/full runs it"]
+fn rounds_and_bytes_of_more_cells_are_as_estimated() {
+    let [unit, wide] = [0, 9].map(|at| metrics().swap_remove(at));
+    rounds_and_bytes(&[
+        (&unit, 7, 130..131),
+        (&unit, 30, 20..60),
+        (&wide, 12, 40..41),
+        (&wide, 15, 20..60),
+    ]);
+}
+
+fn rounds_and_bytes(cases: &[(&Metric, usize, std::ops::Range<usize>)]) {
     let mut wrong = Vec::new();
     let all = TreeLevels::ALL.into_iter().cycle();
-    let cases = [
-        (unit, 1, 20..21),
-        (unit, 4, 60..61),
-        (unit, 20, 30..31),
-        (unit, 7, 130..131),
-        (unit, 30, 20..60),
-        (wide, 1, 20..21),
-        (wide, 12, 40..41),
-        (wide, 15, 20..60),
-        (local, 10, 30..31),
-    ];
-    for ((metric, count, lengths), levels) in cases.into_iter().zip(all) {
+    for (&(metric, count, ref lengths), levels) in cases.iter().zip(all) {
         let a = random_cohort(count, lengths.clone(), 1);
         let b = random_cohort(count, lengths.clone(), 2);
         let spec = spec(metric, &a, &b);

@@ -1,6 +1,7 @@
 //! Channels for tests: one that records, and one with small buffers, which workers must not block.
 
 use super::*;
+use crate::engines::tests::Cases;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar};
 use std::time::Duration;
@@ -145,12 +146,22 @@ impl Channel for BoundedChannel {
 
 #[test]
 fn small_channel_buffers_do_not_deadlock() {
+    small_buffers_suffice(Cases::InTurn);
+}
+
+#[test]
+#[ignore = "takes ten seconds; .ci/full runs it"]
+fn small_channel_buffers_do_not_deadlock_in_any_combination() {
+    small_buffers_suffice(Cases::All);
+}
+
+fn small_buffers_suffice(cases: Cases) {
     let metric = &metrics()[5];
     let (a, b) = (random_cohort(8, 60..90, 1), random_cohort(8, 60..90, 2));
     let wide = spec(metric, &a, &b);
     let narrow = spec(&Metric::Levenshtein, &a, &b);
-    for workers in [1, 2, 4, 8] {
-        for spec in [&narrow, &wide] {
+    for (turn, workers) in [1, 2, 4, 8].into_iter().enumerate() {
+        for spec in cases.of(turn, [&narrow, &wide]) {
             let partitioning = Partitioning {
                 workers,
                 sizes: Sizes {

@@ -85,6 +85,17 @@ fn is_typed(error: &ProtocolError) -> bool {
 
 #[test]
 fn an_early_end_is_an_error_at_any_point() {
+    early_ends_are_errors(25);
+}
+
+#[test]
+#[ignore = "takes ten seconds; .ci/full runs it"]
+fn early_ends_at_many_points_and_many_random_bytes_are_errors() {
+    early_ends_are_errors(60);
+    random_bytes_are_errors(40);
+}
+
+fn early_ends_are_errors(points: usize) {
     for partitioning in [one_worker(), in_pieces(2)] {
         let case = Case::new(&metrics()[0], partitioning);
         let honest = case.honest();
@@ -93,7 +104,7 @@ fn an_early_end_is_an_error_at_any_point() {
             if partitioning.workers == 1 {
                 assert!(case.against(role, bytes.clone()).is_ok());
             }
-            let cuts = (0..60).map(|at| bytes.len() * at / 60);
+            let cuts = (0..points).map(|at| bytes.len() * at / points);
             for cut in cuts.chain([bytes.len() - 1]) {
                 let error = case.against(role, bytes[..cut].to_vec()).unwrap_err();
                 assert!(is_typed(&error), "{role:?} after {cut} bytes: {error:?}");
@@ -104,6 +115,10 @@ fn an_early_end_is_an_error_at_any_point() {
 
 #[test]
 fn random_bytes_never_panic_and_are_never_an_internal_error() {
+    random_bytes_are_errors(18);
+}
+
+fn random_bytes_are_errors(rounds: usize) {
     let mut rng = ChaCha20Rng::seed_from_u64(5);
     for (metric, partitioning) in [
         (&metrics()[0], one_worker()),
@@ -113,9 +128,9 @@ fn random_bytes_never_panic_and_are_never_an_internal_error() {
         let case = Case::new(metric, partitioning);
         let honest = case.honest();
         for (role, bytes) in [Role::Host, Role::Join].into_iter().zip(honest) {
-            for round in 0..40 {
+            for round in 0..rounds {
                 let mut wrong = bytes.clone();
-                let start = wrong.len() * round / 40;
+                let start = wrong.len() * round / rounds;
                 // Some bytes in the middle, or all that follow.
                 let end = if round % 2 == 0 {
                     wrong.len()

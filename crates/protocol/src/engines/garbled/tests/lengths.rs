@@ -2,6 +2,7 @@
 
 use super::channels::Recorder;
 use super::*;
+use crate::engines::tests::Cases;
 use crate::{Capability, Reveal, Unsupported};
 use veilpath_metrics::Threshold;
 
@@ -13,6 +14,16 @@ fn hides(metric: &Metric) -> bool {
 
 #[test]
 fn scores_and_bits_are_those_of_the_real_scanpaths() {
+    scores_and_bits(Cases::InTurn);
+}
+
+#[test]
+#[ignore = "takes ten seconds; .ci/full runs it"]
+fn scores_and_all_bits_are_those_of_the_real_scanpaths() {
+    scores_and_bits(Cases::All);
+}
+
+fn scores_and_bits(cases: Cases) {
     for (seed, metric) in metrics().iter().enumerate().filter(|(_, m)| hides(m)) {
         let a = random_cohort(9, 0..PADDING + 1, seed as u64);
         let b = random_cohort(8, 0..PADDING + 1, 30 + seed as u64);
@@ -24,13 +35,14 @@ fn scores_and_bits_are_those_of_the_real_scanpaths() {
                 *pair_score = pair_score.without_similarity();
             }
         }
-        for partitioning in [one_worker(), in_pieces(2)] {
+        for partitioning in cases.of(seed, [one_worker(), in_pieces(2)]) {
             let ends = run(&spec, &a, &b, (partitioning, partitioning), 5);
             assert_eq!(ends.host.as_ref(), Ok(&scores), "{metric:?}");
             assert_eq!(ends.join.as_ref(), Ok(&scores), "{metric:?}");
         }
         let middle = scores[scores.len() / 2].pair_score().unwrap().score();
-        for value in [middle.next_down(), middle, middle.next_up(), 1e6, -1e6] {
+        let values = [middle.next_down(), middle, middle.next_up(), 1e6, -1e6];
+        for value in cases.of(seed, values) {
             let threshold = Threshold::new(value).unwrap();
             spec.reveal = Reveal::Threshold(threshold);
             if spec.check().is_err() {

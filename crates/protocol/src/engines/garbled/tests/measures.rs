@@ -3,7 +3,7 @@
 use super::channels::Recorder;
 use super::*;
 use crate::engines::alignment::scoring::Scoring;
-use crate::engines::tests::{documented_alphabet, measures, rounded_fixations, scanmatch};
+use crate::engines::tests::{Cases, documented_alphabet, measures, rounded_fixations, scanmatch};
 use crate::{Capability, DefaultLimit, Reveal, Unsupported};
 use veilpath_channel::Counted;
 use veilpath_metrics::{
@@ -25,11 +25,25 @@ fn shortest(metric: &Metric) -> usize {
 
 #[test]
 fn scores_are_those_of_the_plain_comparison() {
+    scores(Cases::InTurn);
+}
+
+/// What the short tests take in turn.
+#[test]
+#[ignore = "takes half a minute; .ci/full runs it"]
+fn all_combinations_have_their_scores() {
+    scores(Cases::All);
+    scores_of_long_scanpaths(2);
+    assert!(thresholds(Cases::All) > 35);
+    scores_of_hidden_lengths(Cases::All);
+}
+
+fn scores(cases: Cases) {
     for (seed, metric) in measures().iter().enumerate() {
         let a = random_cohort(9, 1..40, seed as u64);
         let b = random_cohort(8, shortest(metric)..30, 30 + seed as u64);
         let scores = expected(metric, &a, &b);
-        for partitioning in [one_worker(), in_pieces(3)] {
+        for partitioning in cases.of(seed, [one_worker(), in_pieces(3)]) {
             let ends = run(
                 &spec(metric, &a, &b),
                 &a,
@@ -46,9 +60,13 @@ fn scores_are_those_of_the_plain_comparison() {
 /// More than one strip of rows, and counters that overflow their pending bits.
 #[test]
 fn long_scanpaths_have_their_scores() {
+    scores_of_long_scanpaths(1);
+}
+
+fn scores_of_long_scanpaths(count: usize) {
     for (seed, metric) in measures().iter().enumerate() {
-        let a = random_cohort(2, 129..150, seed as u64);
-        let b = random_cohort(2, 1..280, 30 + seed as u64);
+        let a = random_cohort(count, 129..150, seed as u64);
+        let b = random_cohort(count, 1..280, 30 + seed as u64);
         let scores = expected(metric, &a, &b);
         let ends = run(
             &spec(metric, &a, &b),
@@ -61,12 +79,19 @@ fn long_scanpaths_have_their_scores() {
     }
 }
 
-/// Runs every threshold around some scores, with lengths hidden or not.
-fn check_thresholds(metric: &Metric, a: &Cohort, b: &Cohort, pad_to: Option<u32>) -> usize {
+/// Runs thresholds around some scores, with lengths hidden or not.
+fn check_thresholds(
+    (cases, turn): (Cases, usize),
+    metric: &Metric,
+    a: &Cohort,
+    b: &Cohort,
+    pad_to: Option<u32>,
+) -> usize {
     let scores = expected(metric, a, b);
     let middle = scores[scores.len() / 2].pair_score().unwrap().score();
     let mut runs = 0;
-    for value in [middle.next_down(), middle, middle.next_up(), 1e6, 0.5, 99.9] {
+    let values = [middle.next_down(), middle, middle.next_up(), 1e6, 0.5, 99.9];
+    for value in cases.of(turn, values) {
         let threshold = Threshold::new(value).unwrap();
         let mut spec = spec(metric, a, b);
         spec.pad_to = pad_to;
@@ -88,31 +113,40 @@ fn check_thresholds(metric: &Metric, a: &Cohort, b: &Cohort, pad_to: Option<u32>
 
 #[test]
 fn thresholds_agree_with_scores() {
+    assert!(thresholds(Cases::InTurn) > 5);
+}
+
+/// Returns the number of runs.
+fn thresholds(cases: Cases) -> usize {
     let mut runs = 0;
     for (seed, metric) in measures().iter().enumerate() {
         let a = random_cohort(6, 1..12, seed as u64);
         let b = random_cohort(6, 1..12, 20 + seed as u64);
-        runs += check_thresholds(metric, &a, &b, None);
+        runs += check_thresholds((cases, seed), metric, &a, &b, None);
     }
-    assert!(runs > 35, "{runs}");
+    runs
 }
 
 #[test]
 fn hidden_lengths_change_no_score() {
-    for (seed, metric) in measures().iter().enumerate().filter(|(_, it)| hides(it)) {
+    scores_of_hidden_lengths(Cases::InTurn);
+}
+
+fn scores_of_hidden_lengths(cases: Cases) {
+    for (seed, metric) in measures().iter().filter(|it| hides(it)).enumerate() {
         let a = random_cohort(6, 1..PADDING + 1, seed as u64);
         let b = random_cohort(7, shortest(metric)..PADDING + 1, 30 + seed as u64);
         let mut spec = spec(metric, &a, &b);
         spec.pad_to = Some(PADDING as u32);
         let scores = expected(metric, &a, &b);
-        for partitioning in [one_worker(), in_pieces(2)] {
+        for partitioning in cases.of(seed, [one_worker(), in_pieces(2)]) {
             let ends = run(&spec, &a, &b, (partitioning, partitioning), 5);
             assert_eq!(ends.host.as_ref(), Ok(&scores), "{metric:?}");
             assert_eq!(ends.join.as_ref(), Ok(&scores), "{metric:?}");
             let cells = spec.cells(&crate::count_pairs(spec.pairs, &a, &b));
             assert_eq!(*ends.of_host.cells.lock().unwrap(), cells);
         }
-        check_thresholds(metric, &a, &b, spec.pad_to);
+        check_thresholds((cases, seed), metric, &a, &b, spec.pad_to);
     }
 }
 

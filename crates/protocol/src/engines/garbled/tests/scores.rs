@@ -50,12 +50,23 @@ fn shortest(metric: &Metric) -> usize {
 }
 
 #[test]
+fn pairs_of_every_kind_give_the_plain_score() {
+    assert!(pairs_of_every_kind(14) > 3_000);
+}
+
+#[test]
+#[ignore = "takes ten seconds; .ci/full runs it"]
 fn thirty_thousand_pairs_of_every_kind_give_the_plain_score() {
+    assert!(pairs_of_every_kind(43) > 30_000);
+}
+
+/// All pairs of this many scanpaths for each metric. Returns how many.
+fn pairs_of_every_kind(count: usize) -> usize {
     let mut pairs = 0;
     for (seed, metric) in all_metrics().iter().enumerate() {
         let lengths = shortest(metric)..13;
-        let a = random_cohort(46, lengths.clone(), seed as u64);
-        let b = random_cohort(40, lengths, 100 + seed as u64);
+        let a = random_cohort(count, lengths.clone(), seed as u64);
+        let b = random_cohort(count, lengths, 100 + seed as u64);
         let ends = run(
             &spec(metric, &a, &b),
             &a,
@@ -68,12 +79,23 @@ fn thirty_thousand_pairs_of_every_kind_give_the_plain_score() {
         assert_eq!(ends.join, Ok(expected), "{metric:?}");
         pairs += a.entries.len() * b.entries.len();
     }
-    assert!(pairs > 30_000, "{pairs}");
+    pairs
 }
 
 #[test]
 fn stages_portions_and_workers_change_no_score() {
-    for (seed, metric) in all_metrics().iter().enumerate() {
+    partitionings_change_no_score(3);
+}
+
+#[test]
+#[ignore = "takes ten seconds; .ci/full runs it"]
+fn stages_portions_and_workers_change_no_score_of_any_metric() {
+    partitionings_change_no_score(1);
+}
+
+/// For every `step`th metric.
+fn partitionings_change_no_score(step: usize) {
+    for (seed, metric) in all_metrics().iter().enumerate().step_by(step) {
         let lengths = shortest(metric)..40;
         let a = random_cohort(6, lengths.clone(), seed as u64);
         let b = random_cohort(9, lengths, 50 + seed as u64);
@@ -84,7 +106,7 @@ fn stages_portions_and_workers_change_no_score() {
             (in_pieces(8), in_pieces(2)),
         ];
         // Every stage has base transfers, which take long: all partitionings for the first metric, one for each other.
-        let few = &all[seed % 3..][..1];
+        let few = &all[seed / step % 3..][..1];
         for partitionings in if seed == 0 { &all[..] } else { few } {
             let ends = run(&spec(metric, &a, &b), &a, &b, *partitionings, 9);
             assert_eq!(ends.host.as_ref(), Ok(&expected), "{metric:?}");
@@ -197,12 +219,23 @@ fn every_cell_is_counted_once_on_both_sides() {
 /// The estimate is the traffic, except for the sums of last rows and the filling of blocks.
 #[test]
 fn the_estimate_is_close_to_the_traffic() {
+    estimates_are_close(2);
+}
+
+#[test]
+#[ignore = "takes ten seconds; .ci/full runs it"]
+fn the_estimate_of_any_metric_is_close_to_the_traffic() {
+    estimates_are_close(1);
+}
+
+/// For every `step`th metric.
+fn estimates_are_close(step: usize) {
     let (a, b) = (random_cohort(4, 50..70, 4), random_cohort(5, 50..70, 5));
     let letters = |cohort: &Cohort| -> u64 {
         let lengths = cohort.entries.iter().map(|entry| entry.scanpath.len());
         lengths.sum::<usize>() as u64
     };
-    for metric in all_metrics() {
+    for metric in all_metrics().into_iter().step_by(step) {
         let spec = spec(&metric, &a, &b);
         let (of_a, of_b) = (letters(&a), letters(&b));
         let work = Work {
