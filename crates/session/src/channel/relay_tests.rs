@@ -344,7 +344,7 @@ fn faults(packets: [usize; 2]) -> Vec<Fault> {
                 let of_short = match damage {
                     Damage::Cut => (from, packet) == (Role::Host, 1),
                     Damage::SwappedWithNext => (from, packet) == (Role::Join, 6),
-                    _ => packet % 12 == 2 + 3 * number,
+                    _ => packet % 24 == 2 + 9 * number,
                 };
                 if is_long() || of_short {
                     faults.push(Fault {

@@ -242,7 +242,7 @@ impl Tally {
 fn faults(messages: [usize; 2], long: bool, rng: &mut TestRng) -> Vec<Fault> {
     let mut all = Vec::new();
     for (side, count) in messages.into_iter().enumerate() {
-        let every = (count / if long { 24 } else { 4 }).max(1);
+        let every = (count / if long { 24 } else { 2 }).max(1);
         let first = rng.next() as usize % every;
         for message in (first..count).step_by(every) {
             for damage in DAMAGES {

@@ -257,13 +257,8 @@ fn times_and_rounds_are_estimated() {
         (Engine::Garbled, 1, 20, 0),
         (Engine::Garbled, 1, 20, 20),
         (Engine::Garbled, 2, 30, 200),
-        (Engine::Garbled, 10, 100, 0),
-        (Engine::Garbled, 10, 100, 20),
-        (Engine::Shares, 10, 100, 0),
         (Engine::Shares, 5, 30, 20),
-        (paillier(KeySize::Bits512), 1, 20, 0),
         (paillier(KeySize::Bits512), 1, 20, 20),
-        (paillier(KeySize::Bits512), 3, 20, 20),
     ]);
 }
 
@@ -271,11 +266,16 @@ fn times_and_rounds_are_estimated() {
 #[ignore = "takes two minutes on a quiet machine; .ci/full runs it"]
 fn long_times_are_estimated() {
     is_estimated(&[
+        (Engine::Garbled, 10, 100, 0),
+        (Engine::Garbled, 10, 100, 20),
         (Engine::Garbled, 10, 100, 200),
         (Engine::Garbled, 30, 100, 20),
+        (Engine::Shares, 10, 100, 0),
         (Engine::Shares, 2, 30, 200),
         (Engine::Shares, 10, 100, 20),
         (Engine::Shares, 30, 100, 20),
+        (paillier(KeySize::Bits512), 1, 20, 0),
+        (paillier(KeySize::Bits512), 3, 20, 20),
         (paillier(KeySize::Bits512), 1, 20, 200),
         (paillier(KeySize::Bits512), 10, 30, 20),
         (paillier(KeySize::Bits2048), 1, 100, 20),

@@ -2,6 +2,7 @@
 
 mod large_plans;
 mod refusals;
+mod returning;
 mod stolen;
 mod stopped;
 mod wire;

@@ -95,7 +95,7 @@ fn group_sizes_of_an_interrupted_session_are_remembered() {
         let (results, total) = larger(question).run_through(i64::MAX);
         let _ = results.map(Result::unwrap);
         let mut refused = Vec::new();
-        for part in 1..10 {
+        for part in [1, 3, 5, 7, 9] {
             let mut setup = larger(question);
             let (results, _) = setup.run_through(total * part / 20);
             assert!(results.iter().all(Result::is_err), "{question} {part}");
