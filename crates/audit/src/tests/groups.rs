@@ -19,7 +19,7 @@ fn questions() -> [GroupQuestion; 5] {
 
 #[test]
 fn inputs_with_the_same_answer_are_not_distinguished() {
-    not_distinguished(6);
+    not_distinguished(4);
 }
 
 #[test]
@@ -76,21 +76,28 @@ fn shares_without_mask(own: &mut View, other: &View) {
 
 #[test]
 fn halves_without_masks_are_found() {
-    is_found(&halves_without_mask, true);
+    assert_eq!(found(&halves_without_mask, 40), [1.0, 1.0]);
 }
 
-/// The answer is the same for both inputs, so it does not distinguish them.
 #[test]
 fn shares_without_masks_are_found() {
-    is_found(&shares_without_mask, false);
+    found(&shares_without_mask, 12);
 }
 
-fn is_found(flaw: Flaw<'_>, distinguishes: bool) {
+/// The answer is the same for both inputs, so it does not distinguish them. In fewer runs, guesses may all be right.
+#[test]
+#[ignore = "takes ten seconds; .ci/full runs it"]
+fn shares_without_masks_do_not_distinguish_inputs() {
+    let by_shares = found(&shares_without_mask, 40);
+    assert!(by_shares.iter().all(|rate| *rate < 1.0), "{by_shares:?}");
+}
+
+/// The share of runs in which each side tells the inputs apart, if what it keeps is not masked.
+fn found(flaw: Flaw<'_>, runs: usize) -> Vec<f64> {
     let question = GroupQuestion::Groups { published: false };
-    for side in observe_with(Engine::Shares, question, 40, 3, flaw).unwrap() {
-        let seen = &side.seen;
-        let always = seen.distinguished == 1.0;
-        assert_eq!(always, distinguishes, "{}", seen.seen_by);
+    let sides = observe_with(Engine::Shares, question, runs, 3, flaw).unwrap();
+    for side in &sides {
         assert!(side.kept_chi_square > TOO_LARGE, "{}", side.kept_chi_square);
     }
+    sides.iter().map(|side| side.seen.distinguished).collect()
 }
