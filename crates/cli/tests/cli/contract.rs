@@ -331,7 +331,15 @@ fn the_demo_cohorts_match_the_help_text() {
         output.stderr
     );
     assert_eq!(output.ok(), expected);
-    // A slow engine gets a part, and the part's scores are the same.
+}
+
+/// The part's scores are the same.
+#[test]
+#[ignore = "takes ten seconds; .ci/full runs it"]
+fn the_demo_gives_a_slow_engine_a_part() {
+    let folder = Folder::new();
+    let expected = folder.run(&["demo", "--engine", "plain", "--format", "csv"]);
+    let expected = expected.ok();
     let output = folder.run(&["demo", "--engine", "paillier", "--format", "csv"]);
     for words in [
         "within a group",

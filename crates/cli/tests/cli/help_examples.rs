@@ -134,7 +134,7 @@ const LONG_MEASUREMENTS: [&str; 5] = [
     "bench paper",
 ];
 
-/// Examples with a slow engine. `contract.rs` runs it, too.
+/// Examples with a slow engine.
 fn is_slow(line: &str) -> bool {
     line.contains("--engine paillier")
 }

@@ -104,7 +104,7 @@ fn stays_within_its_estimate(plans: &[(&str, usize, String)]) {
 #[test]
 fn common_plans_stay_below_the_default() {
     for (engine, scanpaths, letters) in [
-        ("garbled", 20, 60),
+        ("garbled", 14, 60),
         ("garbled", 150, 5),
         ("shares", 25, 30),
         // With a key of the default size; tables for it are most of what is used.

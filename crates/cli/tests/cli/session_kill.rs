@@ -30,7 +30,7 @@ const SHARES: Flags<'_> = "--engine shares --format csv --timeout 5";
 #[test]
 fn killed_processes_lose_nothing() {
     let compare = PLAIN.replace(" --timeout 5", "");
-    kill("80", "80", PLAIN, &compare, rounds(4));
+    kill("80", "80", PLAIN, &compare, rounds(2));
 }
 
 #[test]
@@ -41,31 +41,31 @@ fn killed_processes_lose_no_bits() {
         "80",
         &flags,
         &flags.replace(" --timeout 5", ""),
-        rounds(2),
+        rounds(1),
     );
 }
 
 /// Slower, with scores one by one: kills fall between them.
 #[test]
 fn killed_processes_of_the_paillier_engine_lose_nothing() {
-    kill("6", "10", PAILLIER, "--format csv", rounds(2));
+    kill("6", "10", PAILLIER, "--format csv", rounds(1));
 }
 
 /// Scores arrive in batches: kills fall between and within them.
 #[test]
 fn killed_processes_of_the_garbled_engine_lose_nothing() {
-    kill("25", "40", GARBLED, "--format csv", rounds(2));
+    kill("25", "40", GARBLED, "--format csv", rounds(1));
 }
 
 /// Many comparisons finish at once, in portions.
 #[test]
 fn killed_processes_of_the_shares_engine_lose_nothing() {
-    kill("66", "15", SHARES, "--format csv", rounds(2));
+    kill("66", "15", SHARES, "--format csv", rounds(1));
 }
 
 #[test]
 fn killed_processes_open_one_answer_about_groups() {
-    kill_answer("test:groups,300", "garbled", rounds(2));
+    kill_answer("test:groups,300", "garbled", rounds(1));
     kill_answer("groups", "shares", rounds(1));
     kill_answer("test:groups,300,published", "shares", rounds(1));
 }
