@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use veilpath::{
-    Fingerprint, Identity, Invitation, MeetingPlace, NamedPlan, SignedRecord, check_policy,
-    find_policy, fingerprint_words, identity_file, state_dir, write_record,
+    DEFAULT_MINIMUM_GROUP, Fingerprint, Identity, Invitation, LEAST_GROUP, MeetingPlace, NamedPlan,
+    Policy, SignedRecord, find_policy, fingerprint_words, identity_file, state_dir, write_record,
 };
 
 /// Lines of the record that are shown.
@@ -98,7 +98,7 @@ impl PartnerForm {
         self.peer.trim().parse().map_err(|_| {
             Problem::new(
                 "the partner's fingerprint is missing or wrong",
-                "Drop the partner's invitation or answer here, or enter the 64 digits of its fingerprint.",
+                "Drop the partner's invitation or answer here, or enter the fingerprint that its page shows.",
             )
         })
     }
@@ -139,6 +139,8 @@ impl Workspace {
         };
         form.role = "join".into();
         form.plan = invitation.plan;
+        let minimum = invitation.minimum_group.map(|it| it.to_string());
+        form.minimum_group = minimum.unwrap_or_default();
         form.via_relay = matches!(place, MeetingPlace::Relay(_));
         match place {
             MeetingPlace::Host(address) => form.address = address,
@@ -159,6 +161,7 @@ impl Workspace {
             fingerprint: self.identity()?.fingerprint(),
             name: form.name.trim().to_string(),
             plan: form.plan.clone(),
+            minimum_group: self.chosen_minimum()?,
             encoding: match &self.cohorts[0] {
                 Some(cohort) => cohort.cohort.encoding.clone(),
                 None => Default::default(),
@@ -200,28 +203,23 @@ impl App {
             Ok(preview) => preview,
             Err(problem) => json!({"kind": "problem", "problem": problem}),
         };
+        let least = policy.as_ref().map_or(LEAST_GROUP, Policy::minimum_group);
+        let minimum = DEFAULT_MINIMUM_GROUP.max(least);
         let Some(policy) = policy else {
-            return Ok(json!({"exists": false, "limits": limits}));
+            return Ok(
+                json!({"exists": false, "limits": limits, "minimum": minimum, "least": least}),
+            );
         };
-        let options = form.plan.options()?;
-        let partners: Vec<Fingerprint> = form.fingerprint().into_iter().collect();
-        let limit = workspace.limit()?;
-        let metric = options.metric.name;
-        let checked = check_policy(
-            &policy,
-            &partners,
-            options.engine,
-            metric,
-            options.reveal,
-            limit,
-        );
+        let checked = workspace.check_policy(&policy, &form.plan);
         Ok(json!({
             "exists": true,
             "file": policy.path().display().to_string(),
             "expires": policy.expires(),
             "allowed": checked.is_ok(),
-            "reason": checked.err().map(|error| error.to_string()),
+            "reason": checked.err().map(|problem| problem.message),
             "limits": limits,
+            "minimum": minimum,
+            "least": least,
         }))
     }
 

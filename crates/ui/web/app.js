@@ -4,6 +4,8 @@ import { partnerStep, phases } from "/partner.js";
 
 export const state = { now: null };
 const body = document.createElement("div");
+// Sliders that change the picture stay beside it, or above it in a narrow window.
+const controls = document.createElement("div");
 const pictureBox = document.createElement("section");
 const reportBox = document.createElement("section");
 const main = document.getElementById("step");
@@ -59,6 +61,8 @@ export async function request(path, { method = "POST", json, bytes, raw } = {}) 
 /** Runs something that may be refused, and shows the problem. */
 export async function attempt(work, inBackground = false) {
   const alert = document.getElementById("alert");
+  // What was said about an earlier action is over.
+  if (!inBackground) showStatus("");
   try {
     await work();
     // What the user did stays on the page; work in the background takes back only its own words.
@@ -77,6 +81,12 @@ export function showProblems(problems) {
   alert.dataset.background = "";
   alert.replaceChildren(...problems.slice(0, 5).map(problemBox), ...(more > 0 ? [h("p", { class: "warning" }, `${count(more, "more file")} cannot be used.`)] : []));
   if (problems.length) alert.scrollIntoView({ block: "nearest" });
+}
+
+/** Problems of another step are over; one with the program itself stays. */
+function forgetProblems() {
+  const alert = document.getElementById("alert");
+  if (!alert.dataset.background) alert.replaceChildren();
 }
 
 export function showStatus(text) {
@@ -111,7 +121,7 @@ export function problemBox(problem, id) {
 /** Two plans side by side, where they differ. */
 const differenceTable = (differences) => !differences?.length ? null : h("div", { class: "scroll" }, h("table", null,
   h("thead", null, h("tr", null, ["Setting", "Here", "Partner"].map((title) => h("th", { scope: "col" }, title)))),
-  h("tbody", null, differences.map(([name, ours, theirs]) => h("tr", null, h("th", { scope: "row" }, name), h("td", null, ours), h("td", null, theirs))))));
+  h("tbody", null, differences.map(([name, ours, theirs]) => h("tr", null, h("th", { scope: "row" }, name), h("td", null, inWords(name, ours)), h("td", null, inWords(name, theirs)))))));
 
 /** Texts with a label above an input; `field` is the name that problems use. */
 export function box(id, label, input, { help, field, wide, double } = {}) {
@@ -188,7 +198,7 @@ function dataStep(now) {
     gaze.length ? h("section", { id: "file-list" }, h("h2", null, "Files"), fileTable(now, gaze), others.length ? pictureTable(now, others) : null, cohortLines(now)) : null,
     pictureBox,
     !gaze.length && others.length ? h("section", null, h("h2", null, "Pictures"), pictureTable(now, others)) : null,
-    now.files.some((file) => file.kind === "gaze" || file.kind === "unknown") ? readForm(now) : null,
+    isEncoded(now) ? readForm(now) : null,
     commandBox(now.commands.encode),
     gaze.length && !now.problem ? h("p", { class: "next" }, h("a", { class: "button primary", href: "#encode" }, "Next: encode")) : null,
   ];
@@ -270,18 +280,22 @@ function dropZone(now) {
     h("h2", null, "Drop your recordings here"),
     h("p", null, "Fixations or gaze of EyeLink, Tobii, SMI, Pupil Labs, Gazepoint and others, tables, or cohort files; pictures of the stimuli as PNG or JPEG; a partner’s invitation. Nothing is uploaded: the files go to the program on this machine."),
     h("div", { class: "row" },
-      input, h("label", { class: "button primary", for: "files" }, "Choose files"),
-      folder, h("label", { class: "button", for: "folder" }, "Choose a folder"),
-      now.files.length ? null : h("button", { type: "button", id: "example", click: example }, "Try it with made-up data")),
+      input, h("label", { class: now.files.length ? "button" : "button primary", for: "files" }, "Choose files"),
+      folder, h("label", { class: "button", for: "folder" }, "Choose a folder")),
+    now.files.length ? null : h("div", { class: "row" },
+      h("button", { type: "button", id: "example", click: () => example(false) }, "Try it with made-up data"),
+      h("button", { type: "button", id: "example-partner", click: () => example(true) }, "Made-up data of a partner")),
+    now.files.length ? null : h("p", { class: "note" }, "Both have two groups of six participants. To try a private comparison, take one on each page."),
     fromFolder);
 }
 
-/** Twelve made-up participants in two groups who look at two pictures, for a first try. */
-async function example() {
-  let seed = 7;
+/** Twelve made-up participants in two groups who look at two pictures, for a first try. A partner has twelve others. */
+async function example(isPartner) {
+  let seed = isPartner ? 11 : 7;
   const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
   const lines = ["participant,group,stimulus,x,y,duration"];
-  for (let person = 1; person <= 12; person += 1) {
+  const first = isPartner ? 13 : 1;
+  for (let person = first; person < first + 12; person += 1) {
     const group = person % 2 ? "expert" : "novice";
     for (const scene of ["scene-1", "scene-2"]) {
       const targets = group === "expert" ? [[300, 200], [980, 220], [640, 520]] : [[640, 360], [420, 420], [860, 300]];
@@ -294,13 +308,13 @@ async function example() {
     }
   }
   change({ read: { ...state.now.read, screen: "1280x720" } });
-  await addFiles([new File([lines.join("\n") + "\n"], "made-up.csv")]);
+  await addFiles([new File([lines.join("\n") + "\n"], isPartner ? "made-up-partner.csv" : "made-up.csv")]);
   // The button is gone.
   main.focus({ preventScroll: true });
 }
 
 const reasons = {
-  lost: "without coordinates", outside: "outside the stimulus", "no-aoi": "in no area", invalid: "marked invalid", "other-event": "of other events",
+  lost: "without coordinates", outside: "outside the stimulus", "no-aoi": "in no area", invalid: "marked invalid", "other-event": "of other events, such as saccades and blinks",
   "other-eye": "of the other eye", "same-fixation": "same fixation again", "negative-duration": "negative duration", "no-stimulus": "without a stimulus",
   "first-fixation": "first fixation", "too-short": "too short",
 };
@@ -326,7 +340,7 @@ function fileTable(now, files) {
   });
   // What comes below has to stay in reach.
   const box = files.length > 12 ? { class: "scroll many", tabindex: "0", role: "region", "aria-label": "Files" } : { class: "scroll" };
-  return h("div", box, h("table", { class: "files" },
+  return h("div", box, h("table", { class: "files stacked" },
     h("caption", null, "What was read, and what was assumed"),
     h("thead", null, h("tr", null, ["File", "Format", "Rows used", "Rows dropped", "Assumed", "Cohort", ""].map((title, at) => h("th", { scope: "col", class: at === 2 ? "number" : null }, title || h("span", { class: "visually-hidden" }, "Remove"))))),
     h("tbody", null, rows)));
@@ -417,14 +431,17 @@ function readForm(now) {
       check("read-flip-y", "The vertical axis points the other way", read.flip_y, set("flip_y"))));
 }
 
+/** Whether letters are made here; a cohort file has them. */
+const isEncoded = (now) => now.files.some((file) => file.kind === "gaze" || file.kind === "unknown");
+
 function encodeStep(now) {
-  const hasGaze = now.files.some((file) => file.kind === "gaze" || file.kind === "unknown");
+  const hasGaze = isEncoded(now);
   const ready = now.cohorts.some((cohort) => cohort);
   if (!hasGaze && !ready) return [h("section", null, h("p", null, "There are no recordings yet."), h("a", { class: "button primary", href: "#data" }, "Go to Data"))];
   return [
-    problemOf(now),
+    hasGaze ? null : problemOf(now),
     now.problem?.file ? h("p", { class: "next" }, h("a", { class: "button", href: "#data" }, "Change it under Data")) : null,
-    hasGaze ? letterForm(now) : h("section", null, h("p", null, "A cohort file is already encoded.")),
+    hasGaze ? null : h("section", null, h("p", null, "A cohort file is already encoded.")),
     lettersTable(now),
     commandBox(now.commands.encode, now.letters.placing === "areas" ? "areas.csv is the file that “Save the areas as a file” below the picture saves." : null),
     ready ? h("p", { class: "next" }, h("a", { class: "button primary", href: "#compare" }, "Next: compare here"), " ", h("a", { class: "button", href: "#partner" }, "or with a partner")) : null,
@@ -520,6 +537,21 @@ export const metrics = {
   subsmatch: ["SubsMatch", "How similar the frequencies of short sequences of letters are.", [["window", "Letters in a sequence"]]],
 };
 
+/** What a plan can reveal, and its other choices, by their boxes. */
+const choices = {
+  "What is revealed": [["score", "the score of each pair"], ["mean", "the mean of each stimulus"], ["mean:overall", "one mean"], ["groups", "the mean of each pair of groups"],
+    ["test:groups", "a test: do groups differ?"], ["test:sites", "a test: do the two sites differ?"], ["nearest:5,rate", "how often the nearest neighbours are in the same group"], ["histogram:20", "a histogram"]],
+  "Pairs of scanpaths": [["same-stimulus", "of the same stimulus"], ["all", "all"]],
+  "Who learns it": [["both", "both sides"], ["host", "only the host"], ["join", "only the joining side"]],
+  Engine: [["auto", "automatic"], ["garbled", "garbled circuits"], ["shares", "secret sharing"]],
+};
+
+/** The menu's words for a value of a plan. */
+export function inWords(name, value) {
+  if (name === "Metric") return metrics[value]?.[0] ?? value;
+  return choices[name]?.find(([known]) => known === value)?.[1] ?? value;
+}
+
 /** The boxes of a plan. `set` gets the changed plan. */
 export function planBoxes(plan, set, id, withPartner) {
   const [, sentence, numbers] = metrics[plan.metric] ?? ["", "", []];
@@ -534,13 +566,21 @@ export function planBoxes(plan, set, id, withPartner) {
     box(`${id}-metric`, "Metric", select(plan.metric, Object.entries(metrics).map(([name, [title]]) => [name, title]), (metric) => set({ ...plan, metric, numbers: {}, substitution: null })), { help: sentence }),
     plan.metric === "needleman-wunsch" ? box(`${id}-substitution`, "Cost of a replacement grows with", select(plan.substitution ?? "", [["", "nothing: one cost"], ["manhattan", "the distance between cells, in steps"], ["euclidean", "the distance between cells"]], (value) => set({ ...plan, substitution: value || null, numbers: {} }))) : null,
     numbers.filter(([name]) => !(name === "mismatch" && plan.substitution)).map(([name, label]) => number(name, label)),
-    box(`${id}-pairs`, "Pairs of scanpaths", select(plan.pairs, [["same-stimulus", "of the same stimulus"], ["all", "all"]], (pairs) => set({ ...plan, pairs }))),
-    withPartner ? box(`${id}-reveal`, "What is revealed", select(plan.reveal, [
-      ["score", "the score of each pair"], ["mean", "the mean of each stimulus"], ["mean:overall", "one mean"], ["groups", "the mean of each pair of groups"],
-      ["test:groups", "a test: do groups differ?"], ["test:sites", "a test: do the two sites differ?"], ["nearest:5,rate", "how often the nearest neighbours are in the same group"], ["histogram:20", "a histogram"],
-      ...(["score", "mean", "mean:overall", "groups", "test:groups", "test:sites", "nearest:5,rate", "histogram:20"].includes(plan.reveal) ? [] : [[plan.reveal, plan.reveal]])], (reveal) => set({ ...plan, reveal })), { help: plan.reveal === "score" ? "Reveals a number for every pair of scanpaths. Many scores of one scanpath reveal it, so only a few comparisons of each are allowed: with more participants, choose a mean or a test." : plan.reveal.startsWith("threshold") ? "Reveals one bit for every pair of scanpaths." : "Reveals nothing about single pairs.", double: true }) : null,
-    withPartner ? box(`${id}-reveal-to`, "Who learns it", select(plan.reveal_to, [["both", "both sides"], ["host", "only the host"], ["join", "only the joining side"]], (reveal_to) => set({ ...plan, reveal_to }))) : null,
-    withPartner ? box(`${id}-engine`, "Engine", select(plan.engine, [["auto", "automatic"], ["garbled", "garbled circuits"], ["shares", "secret sharing"]], (engine) => set({ ...plan, engine })), { help: "How the two programs compute. Automatic chooses what suits the connection." }) : null);
+    box(`${id}-pairs`, "Pairs of scanpaths", menu("Pairs of scanpaths", plan.pairs, (pairs) => set({ ...plan, pairs }))),
+    withPartner ? box(`${id}-reveal`, "What is revealed", menu("What is revealed", plan.reveal, (reveal) => set({ ...plan, reveal })), { help: revealHelp(plan.reveal), double: true }) : null,
+    withPartner ? box(`${id}-reveal-to`, "Who learns it", menu("Who learns it", plan.reveal_to, (reveal_to) => set({ ...plan, reveal_to }))) : null,
+    withPartner ? box(`${id}-engine`, "Engine", menu("Engine", plan.engine, (engine) => set({ ...plan, engine })), { help: "How the two programs compute. Automatic chooses what suits the connection." }) : null);
+}
+
+/** The choices of a box; an invitation may have others. */
+function menu(name, value, change) {
+  const known = choices[name];
+  return select(value, known.some(([it]) => it === value) ? known : [...known, [value, value]], change);
+}
+
+function revealHelp(reveal) {
+  if (reveal === "score") return "Reveals a number for every pair of scanpaths. Many scores of one scanpath reveal it, so only a few comparisons of each are allowed: with more participants, choose a mean or a test.";
+  return reveal.startsWith("threshold") ? "Reveals one bit for every pair of scanpaths." : "Reveals nothing about single pairs.";
 }
 
 function compareStep(now) {
@@ -551,7 +591,7 @@ function compareStep(now) {
   const running = now.job?.running;
   return [
     h("section", { id: "comparison" }, h("h2", null, "Two cohorts on this machine"),
-      h("p", null, split ? "All files are in the first cohort, so its participants are split into two halves at random. To compare two cohorts, move files to the second one under Data." : `${now.cohorts[0].name} with ${now.cohorts[1]?.name ?? "the second cohort"}.`),
+      h("p", null, split ? "All files are in the first cohort, so its participants are split into two halves at random. To compare two cohorts, move files to the second one under Data." : `The first cohort (${count(now.cohorts[0].participants, "participant")}) with the second (${now.cohorts[1] ? count(now.cohorts[1].participants, "participant") : "not read yet"}).`),
       planBoxes(now.plan, (plan) => save({ plan }), "plan", false),
       h("div", { class: "fields" },
         split ? box("seed", "Seed of the random split", text(now.compare.seed, set("seed"), { inputmode: "numeric" }), { help: "The same number always gives the same random halves." }) : null,
@@ -588,11 +628,15 @@ export function resultBox(now, withPartner) {
   const result = withPartner ? now.partner_result : now.result;
   if (!result) return null;
   const link = (kind, title) => h("a", { class: "button", href: `/api/exports/${result.id}/${kind}`, download: "" }, title);
-  const old = withPartner && now.session.phase !== "finished";
-  return h("section", { id: "result" }, h("h2", null, old ? "Result of the last session" : "Result"),
+  const title = withPartner && now.session.phase !== "finished" ? "Result of the last session" : result.outdated ? "Result of earlier settings" : "Result";
+  const words = [result.answers, result.summary, result.statistics].join("\n");
+  return h("section", { id: "result", class: result.outdated ? "outdated" : null }, h("h2", null, title),
+    result.outdated ? h("p", { class: "warning" }, "Recordings or settings have changed since: press Compare again.") : null,
     result.answers ? h("pre", { class: "words", tabindex: "0" }, result.answers.trim()) : null,
     h("pre", { class: "words", tabindex: "0" }, result.summary.trim()),
     result.statistics ? [h("h3", null, "Statistics"), statisticsBox(result.statistics.trim())] : null,
+    words.includes("similarity") ? h("p", { class: "note" }, "Similarity is the score on a scale from 0 to 1, which means most alike.") : null,
+    h("details", null, h("summary", null, "Time and traffic"), h("pre", { class: "words", tabindex: "0" }, result.details.trim())),
     result.notes.length ? h("ul", { class: "notes" }, result.notes.map((note) => h("li", null, note))) : null,
     h("div", { class: "row exports" }, h("span", null, "Save as"), link("csv", "CSV"), link("json", "JSON"), link("html", "HTML report"), !result.has_pairs ? null : [link("svg", "SVG"), link("png", "PNG")], result.statistics ? link("statistics", "Statistics (CSV)") : null));
 }
@@ -600,12 +644,16 @@ export function resultBox(now, withPartner) {
 function showReport(now, step) {
   const wanted = { compare: now.result, partner: now.partner_result }[step];
   reportBox.hidden = !wanted;
-  const key = wanted ? `${wanted.id}` : "";
-  if (!wanted || key === reportShown) return;
-  reportShown = key;
+  if (!wanted) return;
+  const title = wanted.outdated ? "Report of earlier settings" : "Report";
+  if (`${wanted.id}` === reportShown) {
+    reportBox.firstChild.textContent = title;
+    return;
+  }
+  reportShown = `${wanted.id}`;
   const frame = h("iframe", { title: "Report", sandbox: "allow-scripts", src: `/report/${wanted.id}/plain` });
   const own = wanted.can_show_own ? check("own", "Also draw my own scanpaths (do not share such a page)", false, (show) => frame.setAttribute("src", `/report/${wanted.id}/${show ? "own" : "plain"}`)) : null;
-  reportBox.replaceChildren(h("h2", null, "Report"), own ?? "", frame);
+  reportBox.replaceChildren(h("h2", null, title), own ?? "", frame);
 }
 
 // Everything together.
@@ -618,18 +666,12 @@ function current() {
   return Object.hasOwn(steps, name) ? name : "data";
 }
 
-/** Puts the parts of a step on the page. One with a slider under the pointer stays as it is: the drag would end with it. */
-function place(parts) {
-  const kept = held && [...body.children].find((part) => part.contains(held));
-  const at = kept ? parts.findIndex((part) => part.id && part.id === kept.id) : -1;
-  if (at < 0) {
-    body.replaceChildren(...parts);
-    return;
-  }
-  outdated = true;
-  for (const part of [...body.children]) if (part !== kept) part.remove();
-  kept.before(...parts.slice(0, at));
-  kept.after(...parts.slice(at + 1));
+/** Shows the options of letters, unless a slider among them is under the pointer: the drag would end with it. */
+function placeControls(now, step) {
+  const parts = step === "encode" && isEncoded(now) ? [problemOf(now), letterForm(now)] : [];
+  main.classList.toggle("with-controls", parts.length > 0);
+  if (parts.length && held && controls.contains(held)) outdated = true;
+  else controls.replaceChildren(...parts.filter(Boolean));
 }
 
 /** The element that has the focus, and what is in it. */
@@ -638,7 +680,7 @@ function focused() {
   // A button that was used may be disabled or gone for a while.
   if (lost && (active === document.body || active?.dataset.fallback)) return lost;
   lost = null;
-  if (!active?.id || !body.contains(active)) return null;
+  if (!active?.id || !(body.contains(active) || controls.contains(active))) return null;
   const isText = active.type === "text";
   return { id: active.id, section: active.closest("section")?.id, value: isText || active.type === "range" ? active.value : null, start: isText ? active.selectionStart : null };
 }
@@ -670,7 +712,10 @@ function tell(now) {
   const problem = now.problem ? `${now.problem.message} ${now.problem.advice}` : "";
   if (problem !== told.problem && problem) announce(problem);
   const phase = phases[now.session.phase] ?? "";
-  if (phase !== told.phase && phase) announce(`${phase}. ${now.session.problem?.message ?? ""}`);
+  if (phase !== told.phase) {
+    showStatus("");
+    if (phase) announce(`${phase}. ${now.session.problem?.message ?? ""}`);
+  }
   Object.assign(told, { problem, phase });
 }
 
@@ -689,12 +734,13 @@ function show(force) {
   if (force || signature !== shown) {
     shown = signature;
     const kept = focused();
-    const open = new Set([...body.querySelectorAll("details[open]")].map((it) => it.firstChild?.textContent));
+    const open = new Set([...main.querySelectorAll("details[open]")].map((it) => it.firstChild?.textContent));
     const scrolled = body.querySelector(".many")?.scrollTop ?? 0;
-    // The picture is below the files, and above the options of letters.
-    if (step !== "data" && body.contains(pictureBox)) main.prepend(pictureBox);
-    place([steps[step](now)].flat(9).filter(Boolean));
-    for (const details of body.querySelectorAll("details")) if (open.has(details.firstChild?.textContent)) details.open = true;
+    // With recordings, the picture is below the files.
+    if (step !== "data" && body.contains(pictureBox)) body.before(pictureBox);
+    placeControls(now, step);
+    body.replaceChildren(...[steps[step](now)].flat(9).filter(Boolean));
+    for (const details of main.querySelectorAll("details")) if (open.has(details.firstChild?.textContent)) details.open = true;
     const many = body.querySelector(".many");
     if (many) many.scrollTop = scrolled;
     focusAgain(kept);
@@ -729,12 +775,12 @@ export async function refresh() {
   loading = false;
 }
 
-function progress({ done, total, seconds_left, session }) {
+function progress({ done, total, seconds_left }) {
   const bar = document.getElementById("progress");
   if (!bar) return;
   bar.value = total ? done / total : 0;
   const left = seconds_left === null ? "" : seconds_left < 90 ? `, about ${Math.ceil(seconds_left)} s left` : `, about ${Math.ceil(seconds_left / 60)} min left`;
-  document.getElementById("progress-text").textContent = session && !done ? "Waiting for the partner to start…" : `${Math.floor((total ? done / total : 0) * 100)} %${left}`;
+  document.getElementById("progress-text").textContent = `${Math.floor((total ? done / total : 0) * 100)} %${left}`;
 }
 
 function listen() {
@@ -746,7 +792,11 @@ function listen() {
     if (event.event === "changed") refresh();
     if (event.event === "progress") progress(event);
   });
-  events.addEventListener("error", () => document.getElementById("alert").replaceChildren(problemBox({ message: "The program does not respond.", advice: "If it has ended, start Veilpath again, and drop the files again. A session with a partner continues where it stopped: open the partner’s file again, and connect with the same recordings and the same plan." })));
+  events.addEventListener("error", () => {
+    const alert = document.getElementById("alert");
+    alert.dataset.background = "yes";
+    alert.replaceChildren(problemBox({ message: "The program does not respond.", advice: "If it has ended, start Veilpath again, and drop the files again. A session with a partner continues where it stopped: open the partner’s file again, and connect with the same recordings and the same plan." }));
+  });
 }
 
 const root = document.documentElement;
@@ -784,7 +834,8 @@ document.documentElement.classList.add("js");
 pictureBox.id = "picture";
 reportBox.id = "report";
 pictureBox.hidden = reportBox.hidden = true;
-main.replaceChildren(pictureBox, body, reportBox);
+main.replaceChildren(controls, pictureBox, body, reportBox);
+controls.id = "controls";
 document.getElementById("theme").addEventListener("click", theme);
 showTheme();
 preferred.addEventListener("change", showTheme);
@@ -799,7 +850,7 @@ const release = () => {
 };
 addEventListener("pointerup", release, true);
 addEventListener("pointercancel", release, true);
-addEventListener("hashchange", () => { if (state.now) { showStatus(""); lost = null; show(true); main.focus({ preventScroll: true }); scrollTo(0, 0); } });
+addEventListener("hashchange", () => { if (state.now) { showStatus(""); forgetProblems(); lost = null; show(true); main.focus({ preventScroll: true }); scrollTo(0, 0); } });
 addEventListener("hashchange-soft", () => { if (state.now) show(true); });
 addEventListener("dragover", (event) => { event.preventDefault(); document.getElementById("drop")?.classList.add("over"); });
 addEventListener("dragleave", () => document.getElementById("drop")?.classList.remove("over"));
