@@ -231,7 +231,7 @@ function recordBox(now) {
   const [head, ...lines] = record.lines;
   const shown = ["time", "event", "peer", "role", "participants", "peer_participants", "pairs", "metric", "answer", "to"].map((name) => head.indexOf(name)).filter((at) => at >= 0);
   const events = { intent: "agreed", completion: "finished" };
-  const cell = (name, value) => (name === "peer" ? `${value.slice(0, 9)}…` : name === "event" ? events[value] ?? value : value);
+  const cell = (name, value) => (name === "peer" ? `${value.slice(0, 9)}…` : name === "event" ? events[value] ?? value : name === "metric" ? inWords("Metric", value) : name === "answer" ? inWords("What is revealed", value) : value);
   const titles = { peer_participants: "partner’s participants", peer: "partner", to: "learned by" };
   const title = (name) => titles[name] ?? name;
   return h("section", { id: "record" }, h("h2", null, "Signed record"),

@@ -2,6 +2,7 @@
 
 use super::Institution;
 use super::partner::{connect, identify, send_invitation};
+use crate::common::root;
 use serde_json::json;
 
 fn takes(side: &Institution, button: &str) {
@@ -133,5 +134,38 @@ fn the_picture_is_beside_its_sliders_and_explains_its_numbers() {
     let bottom = browser.run(bottom).as_f64().unwrap();
     assert!(bottom < 900.0, "{bottom}");
     user.keep("encode-newcomer");
+    user.no_complaints();
+}
+
+/// Four participants are too few for a mean: the page offers what fits.
+#[test]
+fn a_refused_answer_comes_with_one_that_fits() {
+    let Some(user) = Institution::start() else {
+        return;
+    };
+    let browser = &user.browser;
+    user.drop_files(&[root().join("testdata/demo/clinic.csv")]);
+    identify(&user, "Clinic");
+    browser.wait_for("document.querySelector('#limits #smaller-groups')");
+    let offered = browser.texts("#instead button");
+    assert_eq!(
+        offered,
+        [
+            "the score of each pair, which says more about each person",
+            "allow 4 participants, if the partner agrees"
+        ]
+    );
+    browser.click("#smaller-groups");
+    browser.wait_for("!document.getElementById('limits')");
+    assert_eq!(user.state()["partner"]["minimum_group"], "4");
+    // A policy may ask for more.
+    user.folder.file(
+        "home/policy.toml",
+        "expires = 2099-12-31\nminimum_group = 8\nanswers = [\"mean\"]\n",
+    );
+    user.set("minimum-group", "");
+    browser.wait_for("document.querySelector('#limits')?.textContent.includes('fewer than 8')");
+    assert_eq!(browser.texts("#instead"), [] as [String; 0]);
+    browser.wait_for("document.getElementById('minimum-group').placeholder === '8'");
     user.no_complaints();
 }
