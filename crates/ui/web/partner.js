@@ -1,5 +1,8 @@
 // The step with a partner: identity, invitation, plan, session, record.
-import { addFiles, attempt, box, check, chosen, commandBox, count, download, h, inWords, planBoxes, problemBox, progressBar, request, resultBox, showProblems, state, text } from "/app.js";
+import { progressBar, resultBox } from "/compare.js";
+import { addFiles, chosen } from "/data.js";
+import { attempt, box, check, commandBox, count, download, h, problemBox, request, showProblems, state, text } from "/page.js";
+import { inWords, planBoxes } from "/plan.js";
 
 let identity = null;
 let peerWords = { of: "", words: [] };
