@@ -27,7 +27,18 @@ export function partnerStep(now) {
 
 const introduction = () => h("p", { class: "under" }, "Compare with another institution without showing it your scanpaths. One side hosts, the other joins; both see the same plan before anything is computed.");
 
-const save = (values) => attempt(() => request("/api/partner", { json: { ...state.now.partner, ...values } }));
+// One change at a time: a quick second one must not take back the first.
+let saved = Promise.resolve();
+function save(values) {
+  const earlier = saved;
+  saved = attempt(async () => {
+    await earlier;
+    const form = { ...state.now.partner, ...values };
+    await request("/api/partner", { json: form });
+    state.now.partner = form;
+  });
+  return saved;
+}
 
 function identityBox() {
   const load = () => attempt(async () => { identity = await request("/api/identity"); redraw(); document.getElementById("own-fingerprint")?.focus(); }, true);

@@ -159,10 +159,12 @@ fn a_refused_answer_comes_with_one_that_fits() {
     browser.wait_for("!document.getElementById('limits')");
     assert_eq!(user.state()["partner"]["minimum_group"], "4");
     // A policy may ask for more.
-    user.folder.file(
-        "home/policy.toml",
-        "expires = 2099-12-31\nminimum_group = 8\nanswers = [\"mean\"]\n",
+    let partner = "ab".repeat(32);
+    let policy = format!(
+        "expires = 2099-12-31\nmetrics = [\"levenshtein\"]\nanswers = [\"mean\"]\nminimum_group = 8\n\
+         [[partners]]\nname = \"University\"\nfingerprint = \"{partner}\"\n"
     );
+    user.folder.file("home/policy.toml", policy);
     user.set("minimum-group", "");
     browser.wait_for("document.querySelector('#limits')?.textContent.includes('fewer than 8')");
     assert_eq!(browser.texts("#instead"), [] as [String; 0]);
