@@ -41,6 +41,8 @@ pub(crate) struct PartnerForm {
     pub(crate) limit: String,
     /// The fewest participants of an answer about groups; empty for the default.
     pub(crate) minimum_group: String,
+    /// The same as an invitation suggests it. Only this side's user makes it the own one.
+    pub(crate) suggested_minimum: Option<u32>,
     /// What to compute.
     pub(crate) plan: NamedPlan,
     /// How the partner's scanpaths were made, if an invitation says so.
@@ -61,6 +63,7 @@ impl Default for PartnerForm {
             pseudonyms: false,
             limit: String::new(),
             minimum_group: String::new(),
+            suggested_minimum: None,
             // Scores of more than a few participants exceed the limit per scanpath; a mean of five or more is allowed.
             plan: NamedPlan {
                 reveal: "mean".into(),
@@ -139,8 +142,7 @@ impl Workspace {
         };
         form.role = "join".into();
         form.plan = invitation.plan;
-        let minimum = invitation.minimum_group.map(|it| it.to_string());
-        form.minimum_group = minimum.unwrap_or_default();
+        form.suggested_minimum = invitation.minimum_group;
         form.via_relay = matches!(place, MeetingPlace::Relay(_));
         match place {
             MeetingPlace::Host(address) => form.address = address,

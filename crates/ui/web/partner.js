@@ -95,6 +95,11 @@ function whoBox(now) {
     form.peer && peerWords.of === form.peer && peerWords.words.length ? h("div", { class: "warning" }, h("p", null, h("strong", null, "Compare these words with the partner by phone"), " before you start. Somebody who changed the invitation on its way cannot change the words that the partner sees."), wordList(peerWords.words)) : null);
 }
 
+/** Whether the invitation has another minimum than this side, and this side may use it. */
+function suggestsMinimum({ suggested_minimum: suggested, minimum_group: own }) {
+  return suggested && policy.value && suggested >= policy.value.least && suggested !== Number(own || policy.value.minimum);
+}
+
 function planBox(now) {
   const form = now.partner;
   const joins = form.role === "join";
@@ -103,7 +108,7 @@ function planBox(now) {
   const differs = encoding.filter(([name, value]) => own[name] !== undefined && own[name] !== value);
   return h("section", { id: "partner-plan" }, h("h2", null, "3. What to compute"),
     joins && (form.via_relay ? form.relay : form.address) ? h("p", { class: "note" }, "From the invitation. Both sides must have the same plan; if you change it, tell the partner.") : null,
-    joins && form.minimum_group && Number(form.minimum_group) < policy.value?.minimum ? h("p", { class: "warning" }, `Parts of the answer may be about as few as ${form.minimum_group} participants of a side; the usual minimum is ${policy.value.minimum}. Change it under “More” if that is too few.`) : null,
+    joins && suggestsMinimum(form) ? h("p", { class: "warning", id: "suggested-minimum" }, `The partner suggests a minimum of ${form.suggested_minimum} participants for each part of the answer; yours is ${form.minimum_group || policy.value.minimum}. `, h("button", { type: "button", click: () => save({ minimum_group: String(form.suggested_minimum) }) }, `Use ${form.suggested_minimum}`)) : null,
     differs.length ? h("div", { class: "warning" }, h("strong", null, "The partner encoded its recordings differently: "), differs.map(([name, value]) => `${name} ${value} (here ${own[name]})`).join(", "), ". Change it under ", h("a", { href: "#encode" }, "Encode"), ".") : null,
     planBoxes(form.plan, (plan) => save({ plan }), "partner", true),
     h("details", { open: Boolean(form.limit || form.minimum_group || form.pseudonyms) }, h("summary", null, "More"),

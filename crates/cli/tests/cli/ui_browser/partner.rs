@@ -110,11 +110,16 @@ pub(super) fn introduced_with(
     // The plan came with the invitation.
     let plan = |side: &Institution| side.state()["partner"]["plan"].clone();
     assert_eq!(plan(&join), plan(&host));
+    // So did a smaller group, which only this side's user can allow.
     let form = join.state()["partner"].clone();
     assert_eq!(
         (&form["role"], &form["minimum_group"]),
-        (&json!("join"), &json!("3"))
+        (&json!("join"), &json!(""))
     );
+    join.browser.click("#suggested-minimum button");
+    join.browser
+        .wait_for("!document.getElementById('suggested-minimum')");
+    assert_eq!(join.state()["partner"]["minimum_group"], "3");
     send_invitation(&join, &host);
     Some((host, join))
 }
@@ -275,6 +280,7 @@ fn two_institutions_meet_at_a_relay() {
     let form = join.state()["partner"].clone();
     assert_eq!(form["via_relay"], true, "{form}");
     assert_eq!(form["relay"], relay.address.as_str());
+    join.set("minimum-group", "3");
     send_invitation(&join, &host);
     host.keep("partner-relay");
     for side in [&host, &join] {
