@@ -161,11 +161,22 @@ pub fn plan(spec: &Spec) -> String {
 /// The results and their cost: the number of pairs with the mean and range of their scores, time and traffic, and
 /// what each side learned. Answers about groups are not in it.
 pub fn summary(outcome: &Outcome) -> String {
+    headline(outcome) + &details(outcome) + &learned(outcome)
+}
+
+/// The number of pairs, with the mean and range of their scores.
+pub fn headline(outcome: &Outcome) -> String {
     let mut text = String::new();
     if outcome.is_incomplete() {
         let _ = writeln!(text, "{}", incomplete(outcome));
     }
     let _ = writeln!(text, "{}", results_line(outcome));
+    text
+}
+
+/// Precision, time and traffic.
+pub fn details(outcome: &Outcome) -> String {
+    let mut text = String::new();
     if let Some(bound) = outcome.error_bound {
         let bound = error_bound(bound);
         let near = match outcome.spec.reveal {
@@ -187,6 +198,12 @@ pub fn summary(outcome: &Outcome) -> String {
         let _ = writeln!(text, "{rounding}");
     }
     let _ = writeln!(text, "{}", cost_line(outcome));
+    text
+}
+
+/// What each side learned.
+pub fn learned(outcome: &Outcome) -> String {
+    let mut text = String::new();
     if !outcome.revealed.is_empty() {
         let engine = outcome.spec.engine.name();
         let pairs = match outcome.is_incomplete() {

@@ -59,8 +59,8 @@ impl AgreedSession {
         if self.agreement.estimate_only() {
             return Err(SessionError::EstimateOnly);
         }
-        let start = Instant::now();
-        let computed = self.compute(observer);
+        let mut start = Instant::now();
+        let computed = self.compute(observer, &mut start);
         let journal_failure = self.agreement.journal.finish().err();
         let journal_failure = journal_failure.or(self.record_failure.take());
         if let Err(error) = computed {
@@ -109,7 +109,12 @@ impl AgreedSession {
         })
     }
 
-    fn compute(&mut self, observer: &dyn Observer) -> Result<(), SessionError> {
+    /// Sets `start` when the other side has started, too: its user may have taken a while.
+    fn compute(
+        &mut self,
+        observer: &dyn Observer,
+        start: &mut Instant,
+    ) -> Result<(), SessionError> {
         self.limit_time();
         let Self {
             session, agreement, ..
@@ -131,6 +136,8 @@ impl AgreedSession {
         if self.agreement.signs {
             self.sign_intent(&disclosure)?;
         }
+        *start = Instant::now();
+        observer.started();
         if let Some((ledger, charge)) = self.agreement.learned_pairs.take() {
             ledger.charge(charge)?;
         }

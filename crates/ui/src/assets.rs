@@ -6,9 +6,18 @@ use maud::{DOCTYPE, Markup, html};
 use veilpath::report::STYLE;
 
 const OWN_STYLE: &str = include_str!("../web/ui.css");
-const APP: &str = include_str!("../web/app.js");
-const PARTNER: &str = include_str!("../web/partner.js");
-const PICTURE: &str = include_str!("../web/picture.js");
+
+/// The scripts by their addresses; the first one imports the others.
+pub(crate) const SCRIPTS: [(&str, &str); 8] = [
+    ("/app.js", include_str!("../web/app.js")),
+    ("/compare.js", include_str!("../web/compare.js")),
+    ("/data.js", include_str!("../web/data.js")),
+    ("/encode.js", include_str!("../web/encode.js")),
+    ("/page.js", include_str!("../web/page.js")),
+    ("/partner.js", include_str!("../web/partner.js")),
+    ("/picture.js", include_str!("../web/picture.js")),
+    ("/plan.js", include_str!("../web/plan.js")),
+];
 
 /// The steps, with their names in addresses.
 const STEPS: [(&str, &str); 4] = [
@@ -35,6 +44,8 @@ fn markup() -> Markup {
                 title { "Veilpath" }
                 link rel="icon" href="data:,";
                 link rel="stylesheet" href="/style.css";
+                // The browser need not read one to know of the next.
+                @for (address, _) in SCRIPTS { link rel="modulepreload" href=(address); }
                 script src="/app.js" type="module" {}
             }
             body {
@@ -71,19 +82,8 @@ pub(crate) async fn style() -> Response {
     typed("text/css; charset=utf-8", format!("{STYLE}\n{OWN_STYLE}"))
 }
 
-pub(crate) async fn app() -> Response {
-    script(APP)
-}
-
-pub(crate) async fn partner() -> Response {
-    script(PARTNER)
-}
-
-pub(crate) async fn picture() -> Response {
-    script(PICTURE)
-}
-
-fn script(text: &'static str) -> Response {
+/// A script of the page.
+pub(crate) fn script(text: &'static str) -> Response {
     typed("text/javascript; charset=utf-8", text)
 }
 

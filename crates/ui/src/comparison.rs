@@ -13,8 +13,8 @@ use veilpath::encode::Groups;
 use veilpath::split::{SplitOptions, split};
 use veilpath::stats::{NamedResult, StatsError, StatsOptions, statistics};
 use veilpath::{
-    CancelToken, CompareOptions, Error, Event, EventSink, Input, Outcome, PlanOptions, RawCohort,
-    compare, part_of_cohort, plan,
+    CancelToken, CompareOptions, Error, Event, EventSink, Input, NamedPlan, Outcome, PlanOptions,
+    RawCohort, compare, part_of_cohort, plan,
 };
 
 /// How often the page gets progress.
@@ -70,8 +70,31 @@ impl CompareForm {
     }
 }
 
+/// What a result or a problem is about. It is outdated when the page has something else.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Inputs {
+    plan: NamedPlan,
+    form: CompareForm,
+    cohorts: [Option<Arc<[u8]>>; 2],
+}
+
+impl Inputs {
+    pub(crate) fn of(workspace: &Workspace) -> Self {
+        let bytes = |cohort: &Option<Arc<CohortState>>| {
+            let bytes = cohort.as_ref().map(|it| &it.bytes);
+            bytes.map(Arc::clone)
+        };
+        Self {
+            plan: workspace.plan.clone(),
+            form: workspace.compare.clone(),
+            cohorts: workspace.cohorts.each_ref().map(bytes),
+        }
+    }
+}
+
 /// A snapshot of everything that a comparison needs.
 struct Job {
+    inputs: Inputs,
     options: PlanOptions,
     cohorts: [Option<Arc<CohortState>>; 2],
     form: CompareForm,
@@ -114,12 +137,14 @@ impl App {
             let options = workspace.plan.options()?;
             workspace.next_id += 1;
             let cancel = CancelToken::default();
+            let inputs = Inputs::of(&workspace);
             workspace.job = Some(JobState {
                 running: true,
                 cancel: cancel.clone(),
                 ..JobState::default()
             });
             Job {
+                inputs,
                 options,
                 cohorts: workspace.cohorts.clone(),
                 form: workspace.compare.clone(),
@@ -134,25 +159,31 @@ impl App {
             let notes = Mutex::new(Vec::new());
             let result = app.run(&job, &notes);
             let notes = notes.into_inner().unwrap_or_else(PoisonError::into_inner);
-            app.finish(result, notes, job.cancel.is_cancelled());
+            app.finish(result, notes, job);
         });
         self.hub.send(&json!({"event": "changed"}));
         Ok(())
     }
 
-    fn finish(&self, result: Result<ResultState, Problem>, notes: Vec<String>, cancelled: bool) {
+    fn finish(&self, result: Result<ResultState, Problem>, notes: Vec<String>, job: Job) {
         let mut workspace = lock(&self.workspace);
-        let mut job = JobState {
+        let mut ended = JobState {
             notes: notes.clone(),
             ..JobState::default()
         };
         match result {
-            Ok(result) => workspace.result = Some(Arc::new(ResultState { notes, ..result })),
+            Ok(result) => {
+                workspace.result = Some(Arc::new(ResultState {
+                    notes,
+                    inputs: Some(job.inputs),
+                    ..result
+                }));
+            }
             // No message is needed: the user cancelled it. An earlier result stays.
-            Err(_) if cancelled => {}
-            Err(problem) => job.problem = Some(problem),
+            Err(_) if job.cancel.is_cancelled() => {}
+            Err(problem) => ended.problem = Some((problem, job.inputs)),
         }
-        workspace.job = Some(job);
+        workspace.job = Some(ended);
         workspace.unseen = Some(Instant::now());
         drop(workspace);
         self.hub.send(&json!({"event": "changed"}));
@@ -236,6 +267,7 @@ impl App {
             statistics,
             own: job.cohorts[0].as_ref().map(|it| Arc::clone(&it.bytes)),
             notes: Vec::new(),
+            inputs: None,
         })
     }
 }

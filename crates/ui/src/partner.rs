@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use veilpath::{
-    Fingerprint, Identity, Invitation, MeetingPlace, NamedPlan, SignedRecord, check_policy,
-    find_policy, fingerprint_words, identity_file, state_dir, write_record,
+    DEFAULT_MINIMUM_GROUP, Fingerprint, Identity, Invitation, LEAST_GROUP, MeetingPlace, NamedPlan,
+    Policy, SignedRecord, find_policy, fingerprint_words, identity_file, state_dir, write_record,
 };
 
 /// Lines of the record that are shown.
@@ -41,6 +41,8 @@ pub(crate) struct PartnerForm {
     pub(crate) limit: String,
     /// The fewest participants of an answer about groups; empty for the default.
     pub(crate) minimum_group: String,
+    /// The same as an invitation suggests it. Only this side's user makes it the own one.
+    pub(crate) suggested_minimum: Option<u32>,
     /// What to compute.
     pub(crate) plan: NamedPlan,
     /// How the partner's scanpaths were made, if an invitation says so.
@@ -61,6 +63,7 @@ impl Default for PartnerForm {
             pseudonyms: false,
             limit: String::new(),
             minimum_group: String::new(),
+            suggested_minimum: None,
             // Scores of more than a few participants exceed the limit per scanpath; a mean of five or more is allowed.
             plan: NamedPlan {
                 reveal: "mean".into(),
@@ -98,7 +101,7 @@ impl PartnerForm {
         self.peer.trim().parse().map_err(|_| {
             Problem::new(
                 "the partner's fingerprint is missing or wrong",
-                "Drop the partner's invitation or answer here, or enter the 64 digits of its fingerprint.",
+                "Drop the partner's invitation or answer here, or enter the fingerprint that its page shows.",
             )
         })
     }
@@ -139,6 +142,7 @@ impl Workspace {
         };
         form.role = "join".into();
         form.plan = invitation.plan;
+        form.suggested_minimum = invitation.minimum_group;
         form.via_relay = matches!(place, MeetingPlace::Relay(_));
         match place {
             MeetingPlace::Host(address) => form.address = address,
@@ -159,6 +163,7 @@ impl Workspace {
             fingerprint: self.identity()?.fingerprint(),
             name: form.name.trim().to_string(),
             plan: form.plan.clone(),
+            minimum_group: self.chosen_minimum()?,
             encoding: match &self.cohorts[0] {
                 Some(cohort) => cohort.cohort.encoding.clone(),
                 None => Default::default(),
@@ -200,28 +205,23 @@ impl App {
             Ok(preview) => preview,
             Err(problem) => json!({"kind": "problem", "problem": problem}),
         };
+        let least = policy.as_ref().map_or(LEAST_GROUP, Policy::minimum_group);
+        let minimum = DEFAULT_MINIMUM_GROUP.max(least);
         let Some(policy) = policy else {
-            return Ok(json!({"exists": false, "limits": limits}));
+            return Ok(
+                json!({"exists": false, "limits": limits, "minimum": minimum, "least": least}),
+            );
         };
-        let options = form.plan.options()?;
-        let partners: Vec<Fingerprint> = form.fingerprint().into_iter().collect();
-        let limit = workspace.limit()?;
-        let metric = options.metric.name;
-        let checked = check_policy(
-            &policy,
-            &partners,
-            options.engine,
-            metric,
-            options.reveal,
-            limit,
-        );
+        let checked = workspace.check_policy(&policy, &form.plan);
         Ok(json!({
             "exists": true,
             "file": policy.path().display().to_string(),
             "expires": policy.expires(),
             "allowed": checked.is_ok(),
-            "reason": checked.err().map(|error| error.to_string()),
+            "reason": checked.err().map(|problem| problem.message),
             "limits": limits,
+            "minimum": minimum,
+            "least": least,
         }))
     }
 

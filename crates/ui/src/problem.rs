@@ -21,8 +21,8 @@ pub(crate) struct Problem {
     pub(crate) fields: Vec<EncodeField>,
     /// Who can fix it: `input`, `peer` or `network`.
     pub(crate) fault: &'static str,
-    /// An answer that would be allowed instead, if there is one.
-    pub(crate) offer: Option<&'static str>,
+    /// Whether another answer may be allowed instead.
+    pub(crate) other_answer: bool,
     /// Where the two plans differ: the box, its value here, and its value at the partner.
     pub(crate) differences: Vec<[String; 3]>,
 }
@@ -58,7 +58,7 @@ impl From<ReadError> for Problem {
             file: Some(error.file),
             fields: error.fields,
             fault: "input",
-            offer: None,
+            other_answer: false,
             differences: Vec::new(),
         }
     }
@@ -82,7 +82,7 @@ impl From<&Error> for Problem {
                 Fault::Peer => "peer",
                 Fault::Network => "network",
             },
-            offer: offer(error),
+            other_answer: other_answer(error),
             differences,
             ..Self::default()
         }
@@ -122,15 +122,19 @@ fn box_of(field: &str) -> String {
     name.to_string()
 }
 
-/// Offers a mean, which reveals less, if scores exceed the limit.
-fn offer(error: &Error) -> Option<&'static str> {
+/// Whether limits have refused what would be revealed.
+fn other_answer(error: &Error) -> bool {
     match error {
-        Error::Session(
-            SessionError::Limit(Limit::Comparisons(_))
-            | SessionError::Declined(DeclineReason::Limit(Limit::PeerComparisons)),
-        ) => Some("mean"),
-        Error::WithPeer(error) => offer(error),
-        _ => None,
+        Error::Session(SessionError::Limit(limit))
+        | Error::Session(SessionError::Declined(DeclineReason::Limit(limit))) => matches!(
+            limit,
+            Limit::Comparisons(_)
+                | Limit::PeerComparisons
+                | Limit::Disclosure(_)
+                | Limit::PeerDisclosure
+        ),
+        Error::WithPeer(error) => other_answer(error),
+        _ => false,
     }
 }
 
@@ -164,11 +168,11 @@ fn advice(error: &Error) -> &'static str {
         Error::Session(SessionError::Network(error)) => network(error),
         Error::Interrupted { error, .. } => match error {
             SessionError::Network(NetworkError::Stopped) => {
-                "What was computed is kept. Resume when both sides are ready."
+                "What was computed is kept. When both sides are ready, press Resume here; the partner presses Resume, too, or connects again."
             }
             _ => {
                 "The partner paused, its program ended, or the connection was lost, for example because a laptop went to sleep. What \
-                 was computed is kept: press Resume on both sides."
+                 was computed is kept. Press Resume here; the partner presses Resume, too, or connects again if its page shows no Resume."
             }
         },
         Error::WithPeer(error) => advice(error),
@@ -176,7 +180,7 @@ fn advice(error: &Error) -> &'static str {
             "Choose all pairs, or give the stimuli the same names in both cohorts."
         }
         Error::MetricOptions(MetricOptionsError::GridMissing) => {
-            "Choose a grid under Encode, or another metric."
+            "This metric compares cells by their distance, and areas have none. Choose a grid under Encode, or another metric, such as Levenshtein."
         }
         Error::MetricOptions(MetricOptionsError::ViewMissing) => {
             "Enter the size of the screen in centimetres and its distance under Data, More."
@@ -257,14 +261,14 @@ mod tests {
     }
 
     #[test]
-    fn a_partner_with_too_many_participants_is_offered_a_mean() {
+    fn a_partner_with_too_many_participants_is_offered_another_answer() {
         let limit = DeclineReason::Limit(Limit::PeerComparisons);
         let error = Error::Session(SessionError::Declined(limit));
         let problem = Problem::from(&error);
-        assert_eq!(problem.offer, Some("mean"));
+        assert!(problem.other_answer, "{problem:?}");
         assert!(problem.advice.contains("groups"), "{problem:?}");
         let rejected = Problem::from(&Error::Session(SessionError::KeyRejected));
         assert!(rejected.advice.contains("fingerprint"), "{rejected:?}");
-        assert_eq!(rejected.offer, None);
+        assert!(!rejected.other_answer, "{rejected:?}");
     }
 }

@@ -1,5 +1,6 @@
 //! The result of a comparison, as a report and as files.
 
+use crate::comparison::Inputs;
 use crate::problem::Problem;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -25,6 +26,8 @@ pub(crate) struct ResultState {
     pub(crate) own: Option<Arc<[u8]>>,
     /// What the user should know.
     pub(crate) notes: Vec<String>,
+    /// What was compared on this machine.
+    pub(crate) inputs: Option<Inputs>,
 }
 
 /// A file for the user.
@@ -35,11 +38,14 @@ pub(crate) struct Export {
 }
 
 impl ResultState {
-    pub(crate) fn to_json(&self) -> Value {
+    /// The result as the page shows it, next to these inputs.
+    pub(crate) fn to_json(&self, inputs: &Inputs) -> Value {
         json!({
             "id": self.id,
             "with_partner": self.with_partner,
-            "summary": table::summary(&self.outcome),
+            "summary": table::headline(&self.outcome) + &table::learned(&self.outcome),
+            "details": table::details(&self.outcome),
+            "outdated": self.inputs.as_ref().is_some_and(|it| it != inputs),
             "answers": (!self.outcome.answers.is_empty()).then(|| table::answers(&self.outcome)),
             "has_pairs": !self.outcome.results.is_empty(),
             "statistics": self.statistics.as_ref().map(table::answers),

@@ -60,12 +60,13 @@ pub(crate) fn limit(path: &str) -> usize {
 
 pub(crate) fn router(app: &Arc<App>) -> Router {
     let upload = post(drop_file).layer(DefaultBodyLimit::max(MAX_FILE_BYTES));
-    Router::new()
+    let scripts = assets::SCRIPTS.into_iter();
+    let scripts = scripts.fold(Router::new(), |router, (address, text)| {
+        router.route(address, get(async move || assets::script(text)))
+    });
+    scripts
         .route("/", get(assets::page))
         .route("/style.css", get(assets::style))
-        .route("/app.js", get(assets::app))
-        .route("/partner.js", get(assets::partner))
-        .route("/picture.js", get(assets::picture))
         .route("/api/state", get(state))
         .route("/api/events", get(events))
         .route("/api/options", post(set_options))

@@ -42,6 +42,8 @@ enum Phase {
     Connected,
     /// Both sides agree; this side's user has not started yet.
     Agreed,
+    /// This side's user has started, the partner's perhaps not.
+    Approved,
     Computing,
     Finished,
     Failed,
@@ -54,6 +56,7 @@ impl Phase {
             Phase::Waiting => "waiting",
             Phase::Connected => "connected",
             Phase::Agreed => "agreed",
+            Phase::Approved => "approved",
             Phase::Computing => "computing",
             Phase::Finished => "finished",
             Phase::Failed => "failed",
@@ -66,13 +69,17 @@ impl SessionState {
         self.control.is_some()
     }
 
+    pub(crate) fn has_failed(&self) -> bool {
+        self.phase == Phase::Failed
+    }
+
     /// The approved plan has changed, so the next session asks again. Results of computed pairs
     /// are kept.
     pub(crate) fn needs_approval(&mut self) {
         if self.is_running() {
             self.is_outdated = true;
-        } else if self.phase == Phase::Failed {
-            // The failure was about the earlier plan.
+        } else if matches!(self.phase, Phase::Failed | Phase::Finished) {
+            // That was about the earlier plan.
             *self = Self::default();
         }
     }
@@ -170,7 +177,7 @@ impl App {
         match (&session.control, session.phase) {
             (Some(control), Phase::Agreed) => {
                 control.approve();
-                session.phase = Phase::Computing;
+                session.phase = Phase::Approved;
                 session.can_resume = true;
             }
             _ => return Err(Problem::new("there is nothing to start", "")),
@@ -215,7 +222,7 @@ impl App {
                 PeerEvent::Agreed(summary) => {
                     session.agreed = Some(agreed(&summary));
                     session.phase = match session.can_resume {
-                        true => Phase::Computing,
+                        true => Phase::Approved,
                         false => Phase::Agreed,
                     };
                 }
@@ -232,7 +239,12 @@ impl App {
                         "seconds_left": left,
                     });
                     session.progress = Some(progress.clone());
-                    if due {
+                    let begins = session.phase != Phase::Computing;
+                    session.phase = Phase::Computing;
+                    if begins {
+                        drop(workspace);
+                        self.changed();
+                    } else if due {
                         session.reported = Some(Instant::now());
                         drop(workspace);
                         self.hub.send(&progress);
@@ -273,6 +285,7 @@ impl App {
                         statistics: None,
                         own,
                         notes: problem.into_iter().collect(),
+                        inputs: None,
                     }));
                 }
             }
@@ -358,6 +371,9 @@ mod tests {
         paused.needs_approval();
         assert!(!paused.can_resume);
         assert_eq!(paused.phase, Phase::Idle);
+        let mut finished = session(Phase::Finished);
+        finished.needs_approval();
+        assert_eq!(finished.phase, Phase::Idle, "of other recordings");
         let mut running = session(Phase::Computing);
         running.control = Some(SessionControl::default());
         running.needs_approval();

@@ -2,7 +2,7 @@
 //! which are where the command line keeps them.
 
 use crate::cohorts::CohortState;
-use crate::comparison::CompareForm;
+use crate::comparison::{CompareForm, Inputs};
 use crate::files::StoredFile;
 use crate::forms::{LetterForm, ReadForm};
 use crate::partner::PartnerForm;
@@ -72,7 +72,8 @@ pub(crate) struct JobState {
     pub(crate) running: bool,
     /// Ends the comparison.
     pub(crate) cancel: CancelToken,
-    pub(crate) problem: Option<Problem>,
+    /// What went wrong, and with what.
+    pub(crate) problem: Option<(Problem, Inputs)>,
     pub(crate) notes: Vec<String>,
 }
 
@@ -146,6 +147,7 @@ impl Workspace {
             .iter()
             .map(|it| json!({"name": it.name, "title": it.title}))
             .collect();
+        let inputs = Inputs::of(self);
         json!({
             "version": env!("CARGO_PKG_VERSION"),
             "folder": self.folder.as_deref().map(files::folder_state),
@@ -165,11 +167,11 @@ impl Workspace {
             "compare": self.compare,
             "job": self.job.as_ref().map(|job| json!({
                 "running": job.running,
-                "problem": job.problem,
+                "problem": job.problem.as_ref().filter(|it| it.1 == inputs).map(|it| &it.0),
                 "notes": job.notes,
             })),
-            "result": self.result.as_deref().map(ResultState::to_json),
-            "partner_result": self.partner_result.as_deref().map(ResultState::to_json),
+            "result": self.result.as_deref().map(|it| it.to_json(&inputs)),
+            "partner_result": self.partner_result.as_deref().map(|it| it.to_json(&inputs)),
             "partner": self.partner,
             "session": self.session.to_json(),
             "commands": commands::all(self),

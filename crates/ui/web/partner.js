@@ -1,5 +1,8 @@
 // The step with a partner: identity, invitation, plan, session, record.
-import { addFiles, attempt, box, check, chosen, commandBox, count, download, h, planBoxes, problemBox, progressBar, request, resultBox, showProblems, state, text } from "/app.js";
+import { progressBar, resultBox } from "/compare.js";
+import { addFiles, chosen } from "/data.js";
+import { attempt, box, check, commandBox, count, download, h, problemBox, request, showProblems, state, text } from "/page.js";
+import { inWords, planBoxes } from "/plan.js";
 
 let identity = null;
 let peerWords = { of: "", words: [] };
@@ -24,13 +27,24 @@ export function partnerStep(now) {
 
 const introduction = () => h("p", { class: "under" }, "Compare with another institution without showing it your scanpaths. One side hosts, the other joins; both see the same plan before anything is computed.");
 
-const save = (values) => attempt(() => request("/api/partner", { json: { ...state.now.partner, ...values } }));
+// One change at a time: a quick second one must not take back the first.
+let saved = Promise.resolve();
+function save(values) {
+  const earlier = saved;
+  saved = attempt(async () => {
+    await earlier;
+    const form = { ...state.now.partner, ...values };
+    await request("/api/partner", { json: form });
+    state.now.partner = form;
+  });
+  return saved;
+}
 
 function identityBox() {
   const load = () => attempt(async () => { identity = await request("/api/identity"); redraw(); document.getElementById("own-fingerprint")?.focus(); }, true);
   const section = h("section", { id: "identity" }, h("h2", null, "1. Who you are"));
   if (!identity) {
-    section.append(h("p", null, "Your identity is a key that stays in a file on this machine. The partner needs its fingerprint."), h("button", { type: "button", id: "show-identity", class: "primary", click: load }, "Show my fingerprint"));
+    section.append(h("p", null, "Your identity is a key that stays in a file on this machine. The partner needs its fingerprint."), h("button", { type: "button", id: "show-identity", click: load }, "Show my fingerprint"));
     return section;
   }
   const drawn = new DOMParser().parseFromString(identity.qr, "image/svg+xml").documentElement;
@@ -77,8 +91,13 @@ function whoBox(now) {
       form.via_relay ? box("relay", "The relay’s address", text(form.relay, (relay) => save({ relay }), { placeholder: "relay.example:7071" }), { help: "“veilpath relay” runs there. It has no key, and cannot read what passes through it." }) : null,
       form.role === "host" && !form.via_relay ? box("listen", "Address on this machine", text(form.listen, (listen) => save({ listen })), { help: "0.0.0.0 means all networks of this machine; the number after the colon is the port." }) : null,
       form.via_relay ? null : box("address", form.role === "host" ? "Address for the partner" : "The host’s address", text(form.address, (address) => save({ address }), { placeholder: "clinic.example:7070" }), { help: form.role === "host" ? "The name of this machine as the partner reaches it, and the port that your firewall lets through. Your IT department knows both." : "It is in the invitation." }),
-      box("peer", "The partner’s fingerprint", text(form.peer, (peer) => save({ peer }), { placeholder: "64 digits" }), { wide: true })),
+      box("peer", "The partner’s fingerprint", text(form.peer, (peer) => save({ peer }), { placeholder: "as in 7d67-6f22-50dd-…" }), { wide: true })),
     form.peer && peerWords.of === form.peer && peerWords.words.length ? h("div", { class: "warning" }, h("p", null, h("strong", null, "Compare these words with the partner by phone"), " before you start. Somebody who changed the invitation on its way cannot change the words that the partner sees."), wordList(peerWords.words)) : null);
+}
+
+/** Whether the invitation has another minimum than this side, and this side may use it. */
+function suggestsMinimum({ suggested_minimum: suggested, minimum_group: own }) {
+  return suggested && policy.value && suggested >= policy.value.least && suggested !== Number(own || policy.value.minimum);
 }
 
 function planBox(now) {
@@ -89,40 +108,50 @@ function planBox(now) {
   const differs = encoding.filter(([name, value]) => own[name] !== undefined && own[name] !== value);
   return h("section", { id: "partner-plan" }, h("h2", null, "3. What to compute"),
     joins && (form.via_relay ? form.relay : form.address) ? h("p", { class: "note" }, "From the invitation. Both sides must have the same plan; if you change it, tell the partner.") : null,
+    joins && suggestsMinimum(form) ? h("p", { class: "warning", id: "suggested-minimum" }, `The partner suggests a minimum of ${form.suggested_minimum} participants for each part of the answer; yours is ${form.minimum_group || policy.value.minimum}. `, h("button", { type: "button", click: () => save({ minimum_group: String(form.suggested_minimum) }) }, `Use ${form.suggested_minimum}`)) : null,
     differs.length ? h("div", { class: "warning" }, h("strong", null, "The partner encoded its recordings differently: "), differs.map(([name, value]) => `${name} ${value} (here ${own[name]})`).join(", "), ". Change it under ", h("a", { href: "#encode" }, "Encode"), ".") : null,
     planBoxes(form.plan, (plan) => save({ plan }), "partner", true),
-    h("details", null, h("summary", null, "More"),
+    h("details", { open: Boolean(form.limit || form.minimum_group || form.pseudonyms) }, h("summary", null, "More"),
       h("div", { class: "fields" },
         box("limit", "Maximum comparisons of each scanpath", text(form.limit, (limit) => save({ limit }), { placeholder: "half of what reconstructs it", inputmode: "numeric" }), { help: "Many scores of one scanpath reveal it. Allow more only for a partner that you trust." }),
-        box("minimum-group", "Minimum participants in an answer about groups", text(form.minimum_group, (minimum_group) => save({ minimum_group }), { placeholder: "default", inputmode: "numeric" }))),
+        box("minimum-group", "Minimum participants in an answer about groups", text(form.minimum_group, (minimum_group) => save({ minimum_group }), { placeholder: String(policy.value?.minimum ?? ""), inputmode: "numeric" }), { help: "The invitation tells it to the partner. Each side enforces its own number." })),
       check("pseudonyms", "Hide participant ids and stimulus names from the partner", form.pseudonyms, (pseudonyms) => save({ pseudonyms }))),
     policyBox(),
     limitsBox(now));
 }
 
-const reveal = (value, words) => h("button", { type: "button", id: `reveal-${value}`, click: () => save({ plan: { ...state.now.partner.plan, reveal: value } }) }, words);
-const instead = { mean: () => reveal("mean", "Reveal the mean of each stimulus instead"), score: () => reveal("score", "Reveal scores instead, which says more about each person") };
+/** Answers that this side's limits allow instead, and smaller groups if they would do. */
+function otherAnswers() {
+  const { limits, least } = policy.value ?? {};
+  const reveal = (value) => h("button", { type: "button", id: `reveal-${value}`, click: () => save({ plan: { ...state.now.partner.plan, reveal: value } }) }, `${inWords("What is revealed", value)}${value === "score" ? ", which says more about each person" : ""}`);
+  const others = limits?.others ?? [];
+  const smaller = limits?.kind === "groups" && !limits.fits && limits.smallest >= least ? h("button", { type: "button", id: "smaller-groups", click: () => save({ minimum_group: String(limits.smallest) }) }, `allow ${limits.smallest} participants, if the partner agrees`) : null;
+  if (!others.length && !smaller) return null;
+  return h("div", { class: "row", id: "instead" }, h("span", null, "Instead:"), others.map(reveal), smaller);
+}
 
 /** Whether this side's limits allow the plan, before anybody connects. */
 function limitsBox(now) {
   const limits = policy.value?.limits;
   if (!limits) return null;
   if (limits.kind === "problem") return problemBox(limits.problem);
-  if (limits.kind === "no-groups") return h("div", { class: "warning", id: "limits" }, h("p", null, "This answer needs a group for every participant, and your recordings name none."), instead.mean());
+  // After a refusal, the session offers them.
+  const offered = () => (now.session.problem?.other_answer ? null : otherAnswers());
+  if (limits.kind === "no-groups") return h("div", { class: "warning", id: "limits" }, h("p", null, "This answer needs a group for every participant, and your recordings name none."), offered());
   if (limits.kind === "groups") {
     if (limits.fits) return null;
-    return h("div", { class: "warning", id: "limits" }, h("p", null, `This answer would be refused: no part of it may be about fewer than ${count(limits.minimum, "participant")} of a side, and the smallest here is about ${limits.smallest}. Add recordings, choose another answer, or allow smaller groups under “More”.`), now.partner.plan.reveal === "mean" ? instead.score() : instead.mean());
+    return h("div", { class: "warning", id: "limits" }, h("p", null, `This answer would be refused: no part of it may be about fewer than ${count(limits.minimum, "participant")} of a side, and the smallest here is about ${limits.smallest}. Add recordings${limits.others?.length ? ", or choose another answer" : ""}.`), offered());
   }
   if (limits.limit === null) return null;
   const each = now.partner.plan.pairs === "all" ? "scanpath" : "scanpath of a stimulus";
   const sentence = `Each of your scanpaths may be compared ${limits.limit === 1 ? "once" : `${limits.limit.toLocaleString("en")} times`} with this partner, because many scores of one scanpath reveal it.`;
   if (limits.fits) return h("p", { class: "note", id: "limits" }, `${sentence} The partner may have up to ${limits.limit.toLocaleString("en")} ${each.replace("scanpath", limits.limit === 1 ? "scanpath" : "scanpaths")}.`);
-  return h("div", { class: "warning", id: "limits" }, h("p", null, `${sentence} A partner with as many participants as you needs ${limits.needed.toLocaleString("en")} comparisons, so this plan would be refused. If you trust the partner, allow more under “More”.`), instead.mean());
+  return h("div", { class: "warning", id: "limits" }, h("p", null, `${sentence} A partner with as many participants as you needs ${limits.needed.toLocaleString("en")} comparisons, so this plan would be refused. If you trust the partner, allow more under “More”.`), offered());
 }
 
 /** What the policy and the limits say, for the plan as it is now. */
 function loadPolicy(now) {
-  const key = JSON.stringify([now.partner.plan, now.partner.role, now.partner.peer, now.partner.limit, now.partner.minimum_group, now.cohorts[0]?.scanpaths, now.cohorts[0]?.encoding, now.files.map((file) => file.id)]);
+  const key = JSON.stringify([now.partner.plan, now.partner.role, now.partner.peer, now.partner.limit, now.partner.minimum_group, now.session.problem?.other_answer, now.cohorts[0]?.scanpaths, now.cohorts[0]?.encoding, now.files.map((file) => file.id)]);
   if (policy.of !== key) {
     policy = { ...policy, of: key };
     const loaded = (value) => {
@@ -166,24 +195,25 @@ function saveInvitation(form) {
   return attempt(() => { throw { message: form.via_relay ? "The invitation needs the address of the relay." : "The invitation needs an address at which the partner reaches this machine.", advice: "Enter it above, with a port." }; });
 }
 
-export const phases = { waiting: "Waiting for the partner", connected: "Connected: comparing the plans", agreed: "Both sides agree on this plan", computing: "Computing", finished: "Finished", failed: "Stopped" };
+export const phases = { waiting: "Waiting for the partner", connected: "Connected: comparing the plans", agreed: "Both sides agree on this plan", approved: "Waiting for the partner to start", computing: "Computing", finished: "Finished", failed: "Stopped" };
 
 function sessionBox(now) {
   const session = now.session;
   const host = now.partner.role === "host";
   return h("section", { id: "session", class: "learned" }, h("h2", null, phases[session.phase]),
     session.phase === "waiting" ? h("p", null, now.partner.via_relay ? `Waiting at the relay ${session.address}. Both sides must connect to it; you may close this page, and the program keeps running.` : host ? `Listening on ${session.address}. The partner can connect now; you may close this page, and the program keeps running.` : `Connecting to ${session.address}, for up to ten minutes. The host must press “Wait for the partner”.`) : null,
-    session.agreed && ["agreed", "computing"].includes(session.phase) ? agreedBox(now, session.agreed) : null,
+    session.phase === "approved" ? h("p", { id: "not-started" }, "You have started. The computation begins when the partner presses Start, too; you may close this page meanwhile.") : null,
+    session.agreed && ["agreed", "approved", "computing"].includes(session.phase) ? agreedBox(now, session.agreed) : null,
     session.phase === "finished" ? h("p", null, now.partner.plan.reveal_to === "both" ? "Both sides have the same result. It is below, with the signed record of what was disclosed." : "The signed record below says what was disclosed to whom.") : null,
-    session.phase === "computing" ? [progressBar(session.progress ?? { done: 0, total: 1, seconds_left: null, session: true }), h("p", { class: "note" }, "You may close this page: the program keeps running, and keeps the result for a day. To open the page again, use the browser’s history or the address in the terminal.")] : null,
+    session.phase === "computing" ? [progressBar(session.progress), h("p", { class: "note" }, "You may close this page: the program keeps running, and keeps the result for a day. To open the page again, use the browser’s history or the address in the terminal.")] : null,
     problemBox(session.problem),
-    session.problem?.offer && now.partner.plan.reveal === "score" ? h("p", null, instead[session.problem.offer]()) : null,
+    session.problem?.other_answer ? otherAnswers() : null,
     session.notes.length ? h("ul", { class: "notes" }, session.notes.map((note) => h("li", null, note))) : null,
     h("div", { class: "row" },
       session.phase === "agreed" ? h("button", { type: "button", class: "primary", id: "start", disabled: !isPolicyLoaded(), click: () => attempt(() => request("/api/session/start")) }, "Start") : null,
       session.phase === "failed" && session.can_resume ? h("button", { type: "button", class: "primary", id: "resume", click: () => attempt(() => request("/api/session/resume")) }, "Resume") : null,
       session.phase === "failed" && session.can_resume ? h("button", { type: "button", id: "give-up", click: () => attempt(() => request("/api/session/reset")) }, "Do not resume") : null,
-      session.running ? h("button", { type: "button", id: "stop", click: () => attempt(() => request("/api/session/stop")) }, session.phase === "computing" ? "Pause" : "Cancel") : null,
+      session.running ? h("button", { type: "button", id: "stop", click: () => attempt(() => request("/api/session/stop")) }, ["approved", "computing"].includes(session.phase) ? "Pause" : "Cancel") : null,
       session.phase === "finished" ? h("button", { type: "button", id: "again", click: () => attempt(() => request("/api/session/reset")) }, "Another session") : null));
 }
 
@@ -220,13 +250,14 @@ function recordBox(now) {
   const [head, ...lines] = record.lines;
   const shown = ["time", "event", "peer", "role", "participants", "peer_participants", "pairs", "metric", "answer", "to"].map((name) => head.indexOf(name)).filter((at) => at >= 0);
   const events = { intent: "agreed", completion: "finished" };
-  const cell = (name, value) => (name === "peer" ? `${value.slice(0, 9)}…` : name === "event" ? events[value] ?? value : value);
+  const cell = (name, value) => (name === "peer" ? `${value.slice(0, 9)}…` : name === "event" ? events[value] ?? value : name === "metric" ? inWords("Metric", value) : name === "answer" ? inWords("What is revealed", value) : value);
   const titles = { peer_participants: "partner’s participants", peer: "partner", to: "learned by" };
+  const title = (name) => titles[name] ?? name;
   return h("section", { id: "record" }, h("h2", null, "Signed record"),
     h("p", { class: "note" }, "What was disclosed to whom, signed by both sides. The latest lines:"),
-    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Signed record" }, h("table", null,
-      h("thead", null, h("tr", null, shown.map((at) => h("th", { scope: "col" }, titles[head[at]] ?? head[at])))),
-      h("tbody", null, lines.toReversed().map((line) => h("tr", null, shown.map((at) => h("td", null, cell(head[at], line[at])))))))),
+    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Signed record" }, h("table", { class: "stacked" },
+      h("thead", null, h("tr", null, shown.map((at) => h("th", { scope: "col" }, title(head[at]))))),
+      h("tbody", null, lines.toReversed().map((line) => h("tr", null, shown.map((at) => h("td", { "data-label": title(head[at]) }, cell(head[at], line[at])))))))),
     h("p", null, h("a", { class: "button", href: "/api/record.csv", download: "" }, "Save the record (CSV)")));
 }
 

@@ -51,17 +51,18 @@ export class Picture {
     this.base = h("canvas", { "aria-hidden": "true" });
     this.over = h("canvas");
     this.frame = h("div", { class: "canvas" }, this.base, this.over);
+    this.room = h("div", null, this.frame);
     this.caption = h("p", { class: "note", id: "picture-caption" });
     this.tools_row = h("div", { class: "row" });
     this.list = h("ul", { class: "plain areas" });
-    root.append(h("h2", null, "Picture"), h("div", { class: "row" }, h("span", { class: "together" }, h("label", { for: "picture-stimulus" }, "Stimulus"), this.stimulus), h("span", { class: "together" }, h("label", { for: "picture-person" }, "Participant"), this.person)), this.tools_row, this.frame, this.caption, this.list);
+    root.append(h("h2", null, "Picture"), h("div", { class: "row" }, h("span", { class: "together" }, h("label", { for: "picture-stimulus" }, "Stimulus"), this.stimulus), h("span", { class: "together" }, h("label", { for: "picture-person" }, "Participant"), this.person)), this.tools_row, this.room, this.caption, this.list);
     this.over.addEventListener("pointerdown", (event) => this.down(event));
     this.over.addEventListener("pointermove", (event) => this.move(event));
     this.over.addEventListener("pointerup", (event) => this.up(event));
     this.over.addEventListener("pointercancel", () => this.abandon());
     this.over.addEventListener("dblclick", () => this.close());
     this.over.addEventListener("keydown", (event) => this.keyed(event));
-    new ResizeObserver(() => this.redraw()).observe(this.frame);
+    new ResizeObserver(() => this.redraw()).observe(this.room);
   }
 
   /** Shows the state of the program. Areas are drawn only where letters are chosen. */
@@ -81,7 +82,7 @@ export class Picture {
     if (!this.drawing) this.areas = now.letters.areas;
     this.showTools();
     // The program counts what it has read and detected; options say only what it will do next.
-    const key = JSON.stringify([now.traced, now.files]);
+    const key = JSON.stringify([now.traced, now.files, now.letters.placing, now.letters.outside]);
     if (key !== this.key) {
       this.key = key;
       this.choose();
@@ -142,8 +143,11 @@ export class Picture {
 
   size() {
     const aspect = this.head?.aspect ?? (this.image ? this.image.naturalWidth / this.image.naturalHeight : 16 / 9);
-    const width = Math.max(200, Math.min(this.frame.clientWidth, 900));
-    return [width, Math.round(width / Math.min(4, Math.max(0.4, aspect)))];
+    const shape = Math.min(4, Math.max(0.4, aspect));
+    // A tall picture fits into the window.
+    const tallest = Math.max(240, innerHeight * 0.75);
+    const width = Math.round(Math.max(200, Math.min(this.room.clientWidth - 2, 900, tallest * shape)));
+    return [width, Math.round(width / shape)];
   }
 
   fit(canvas, [width, height]) {
@@ -161,10 +165,11 @@ export class Picture {
 
   /** Draws the points, a few milliseconds in each frame. */
   redraw() {
-    if (!this.points || !this.frame.clientWidth) return;
+    if (!this.points || !this.room.clientWidth) return;
     const size = this.size();
     const [width, height] = size;
     this.frame.style.height = `${height}px`;
+    this.frame.style.width = `${width + 2}px`;
     const context = this.fit(this.base, size);
     context.fillStyle = "#fff";
     context.fillRect(0, 0, width, height);
@@ -187,7 +192,16 @@ export class Picture {
     const { count } = this.tools;
     const people = new Set(shown.map(([it]) => it.participant)).size;
     const left = this.now.left_out;
-    this.caption.textContent = `${count(total, shown.every(([it]) => it.fixations) ? "fixation" : "point")} of ${count(shown.length, "recording")}.` + (faint && !person && people > 1 ? " With many points, choose one participant to see the order." : "") + (this.image ? "" : " To see the stimulus behind it, drop its picture (PNG or JPEG) on this page.") + (left ? ` ${count(left, "point")} of all files ${left === 1 ? "is" : "are"} not drawn, because there are too many; letters are made from all of them.` : "");
+    const noun = shown.every(([it]) => it.fixations) ? "fixation" : "point";
+    const outside = noun === "fixation" ? this.outside(shown) : 0;
+    const sentences = [
+      `${count(total, noun)} of ${count(shown.length, "recording")}.`,
+      outside && `${outside.toLocaleString("en")} of them ${outside === 1 ? "is" : "are"} outside the stimulus and ${outside === 1 ? "becomes" : "become"} no letter.`,
+      faint && !person && people > 1 && "With many points, choose one participant to see the order.",
+      !this.image && "To see the stimulus behind it, drop its picture (PNG or JPEG) on this page.",
+      left && `${count(left, "point")} of all files ${left === 1 ? "is" : "are"} not drawn, because there are too many; letters are made from all of them.`,
+    ];
+    this.caption.textContent = sentences.filter(Boolean).join(" ");
     let at = 0;
     let point = 0;
     let cloud = null;
@@ -214,6 +228,17 @@ export class Picture {
     };
     delete this.frame.dataset.drawn;
     requestAnimationFrame(slice);
+  }
+
+  /** How many points are on no cell, where these are dropped. */
+  outside(shown) {
+    if (this.placing !== "grid" || this.now.letters.outside !== "drop") return 0;
+    const isOutside = (number) => !(number >= 0 && number <= 1);
+    let found = 0;
+    for (const [recording, first] of shown) {
+      for (let at = first; at < first + recording.points; at += 1) if (isOutside(this.points[3 * at]) || isOutside(this.points[3 * at + 1])) found += 1;
+    }
+    return found;
   }
 
   piece(context, recording, first, from, to, number, width, height) {
@@ -247,7 +272,7 @@ export class Picture {
 
   /** Draws the grid or the areas. */
   overlay() {
-    if (!this.points || !this.frame.clientWidth) return;
+    if (!this.points || !this.room.clientWidth) return;
     const size = this.size();
     const [width, height] = size;
     const context = this.fit(this.over, size);

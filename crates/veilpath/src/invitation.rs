@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use veilpath_metrics::Encoding;
 use veilpath_metrics::text::is_unprintable;
-use veilpath_session::{Fingerprint, check_address};
+use veilpath_session::{Fingerprint, LEAST_GROUP, check_address};
 
 /// The largest file.
 const MAX_BYTES: usize = 64 << 10;
@@ -31,6 +31,8 @@ pub struct Invitation {
     pub name: String,
     /// What it would like to compute.
     pub plan: NamedPlan,
+    /// The fewest participants that a part of an answer about groups may be about; `None` for the default.
+    pub minimum_group: Option<u32>,
     /// How its scanpaths were made; the partner's must be made the same way.
     pub encoding: Encoding,
 }
@@ -70,6 +72,9 @@ pub enum InvitationError {
     /// A text that is too long or cannot be shown.
     #[error("a text in the invitation is too long, or contains control characters")]
     Text,
+    /// Groups that are smaller than any answer allows.
+    #[error("an answer about a group needs at least {LEAST_GROUP} participants")]
+    MinimumGroup,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -85,6 +90,8 @@ struct File {
     #[serde(default)]
     name: String,
     plan: NamedPlan,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    minimum_group: Option<u32>,
     #[serde(default)]
     encoding: BTreeMap<String, String>,
 }
@@ -125,6 +132,7 @@ impl Invitation {
             place,
             name: file.name,
             plan: file.plan,
+            minimum_group: file.minimum_group,
             encoding: Encoding(file.encoding),
         };
         invitation.check()?;
@@ -144,6 +152,9 @@ impl Invitation {
         if !is_text(&self.name) || !texts.all(|text| is_text(text)) {
             return Err(InvitationError::Text.into());
         }
+        if self.minimum_group.is_some_and(|it| it < LEAST_GROUP) {
+            return Err(InvitationError::MinimumGroup.into());
+        }
         self.plan.options().map(|_| ())
     }
 
@@ -162,6 +173,7 @@ impl Invitation {
             fingerprint: self.fingerprint.to_string(),
             name: self.name.clone(),
             plan: self.plan.clone(),
+            minimum_group: self.minimum_group,
             encoding: self.encoding.0.clone(),
         };
         // Strings and finite numbers always have a JSON form.
@@ -187,6 +199,7 @@ mod tests {
                 numbers: [("gap".to_string(), -0.5)].into(),
                 ..NamedPlan::default()
             },
+            minimum_group: Some(4),
             encoding: Encoding([("grid".to_string(), "7x7".to_string())].into()),
         }
     }
@@ -200,6 +213,7 @@ mod tests {
         for place in [None, Some(relay)] {
             let other = Invitation {
                 place,
+                minimum_group: None,
                 ..invitation()
             };
             let read = Invitation::read(other.to_json().as_bytes());
@@ -219,6 +233,7 @@ mod tests {
             ("abab", "xyz"),
             ("scanmatch", "scanmatch; rm -rf"),
             ("\"grid\"", "\"gr\\u202eid\""),
+            ("\"minimum_group\": 4", "\"minimum_group\": 2"),
             ("\"name\"", "\"command\""),
             ("\"name\"", "\"relay\": \"r.example:7071\", \"name\""),
         ] {

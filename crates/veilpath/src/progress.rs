@@ -1,6 +1,7 @@
 //! The progress of a job.
 
 use crate::{Event, EventSink};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use veilpath_protocol::{CancelToken, Observer};
@@ -67,25 +68,38 @@ impl Counter {
 
 /// Reports finished matrix cells as progress.
 pub(crate) struct CellObserver<'a> {
-    counter: Counter,
+    total: u64,
+    /// Its time begins with the first report.
+    counter: OnceLock<Counter>,
     events: &'a dyn EventSink,
 }
 
 impl<'a> CellObserver<'a> {
     /// An observer of this many matrix cells; it reports at once that none is finished.
     pub(crate) fn new(cells: u64, events: &'a dyn EventSink) -> Self {
-        let observer = Self {
-            counter: Counter::new(cells),
-            events,
-        };
+        let observer = Self::waiting(cells, events);
         observer.cells(0);
         observer
+    }
+
+    /// The same for a session; its first report is that both sides have started.
+    pub(crate) fn waiting(cells: u64, events: &'a dyn EventSink) -> Self {
+        Self {
+            total: cells,
+            counter: OnceLock::new(),
+            events,
+        }
     }
 }
 
 impl Observer for CellObserver<'_> {
+    fn started(&self) {
+        self.cells(0);
+    }
+
     fn cells(&self, finished: u64) {
-        let progress = self.counter.advance(finished);
+        let counter = self.counter.get_or_init(|| Counter::new(self.total));
+        let progress = counter.advance(finished);
         self.events.event(Event::Progress(progress));
     }
 

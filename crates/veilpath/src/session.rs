@@ -376,7 +376,7 @@ impl<'a> Side<'a> {
                 self.report_peer(peer, PeerEvent::Progress(progress));
             }
         };
-        let observer = CellObserver::new(cells, &report);
+        let observer = CellObserver::waiting(cells, &report);
         let mut completed = agreed.run(&observer).map_err(|error| match error {
             SessionError::Network(_) => Error::Interrupted {
                 error,

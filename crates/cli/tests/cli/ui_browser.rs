@@ -7,6 +7,7 @@ mod accessible;
 mod broken;
 mod formats;
 mod mouse;
+mod newcomer;
 mod partner;
 mod smooth;
 

@@ -57,6 +57,9 @@ impl Role {
 
 /// Receives the progress of a run, possibly from several threads at once. All methods are optional.
 pub trait Observer: Sync {
+    /// Both sides have started. Until then, one waited for the other.
+    fn started(&self) {}
+
     /// This many more matrix cells are finished.
     fn cells(&self, finished: u64) {
         let _ = finished;

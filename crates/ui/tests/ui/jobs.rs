@@ -138,7 +138,12 @@ fn a_plan_beyond_the_limits_is_reported_before_connecting() {
     assert_eq!(fits(12, "score"), false);
     assert_eq!(fits(3, "mean"), false);
     assert_eq!(fits(3, "score"), true);
+    let others = |participants, reveal| limits(participants, reveal)["others"].clone();
     assert_eq!(limits(12, "test:groups")["kind"], "no-groups");
+    // What fits instead depends on the recordings.
+    assert_eq!(others(12, "mean"), Value::Null);
+    assert_eq!(others(12, "score")[0], "mean");
+    assert_eq!(others(3, "mean"), serde_json::json!(["score"]));
     server.stop();
 }
 
@@ -350,5 +355,44 @@ fn columns_are_known_before_a_table_can_be_read() {
     let now = state(&server);
     assert!(now["problem"].is_object(), "{now}");
     assert_eq!(now["headers"], serde_json::json!(["who", "left", "top"]));
+    server.stop();
+}
+
+/// A result or a problem of other settings is not mistaken for one of the present settings.
+#[test]
+fn results_and_problems_of_other_settings_are_known() {
+    let server = Running::start(ServerOptions::default());
+    let ask = |request: &str| server.send(request, &server.own(), b"").status;
+    let plan = |metric: &str| {
+        let plan = format!(
+            "{{\"plan\": {{\"metric\": \"{metric}\", \"engine\": \"plain\"}}, \"compare\": {{}}}}"
+        );
+        assert_eq!(server.json("POST /api/plan", &plan).status, 200);
+    };
+    let table = cohort(4, 10);
+    let path = "POST /api/files?name=c.csv";
+    assert_eq!(
+        server.send(path, &server.own(), table.as_bytes()).status,
+        200
+    );
+    let outdated = || state(&server)["result"]["outdated"].clone();
+    plan("levenshtein");
+    assert_eq!(ask("POST /api/compare"), 200);
+    wait_until_idle(&server);
+    assert_eq!(outdated(), false);
+    plan("sequence-score");
+    assert_eq!(outdated(), true);
+    plan("levenshtein");
+    assert_eq!(outdated(), false, "as it was");
+    // Without fixations.
+    plan("multimatch");
+    assert_eq!(ask("POST /api/compare"), 200);
+    assert!(wait_until_idle(&server)["job"]["problem"].is_object());
+    plan("levenshtein");
+    let now = state(&server);
+    assert!(now["job"]["problem"].is_null(), "{}", now["job"]);
+    let id = now["files"][0]["id"].clone();
+    assert_eq!(ask(&format!("DELETE /api/files/{id}")), 200);
+    assert_eq!(outdated(), true);
     server.stop();
 }

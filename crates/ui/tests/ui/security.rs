@@ -118,6 +118,7 @@ fn every_response_has_security_headers() {
         "/",
         "/style.css",
         "/app.js",
+        "/data.js",
         "/partner.js",
         "/picture.js",
         "/api/state",
@@ -156,8 +157,13 @@ fn the_page_is_small() {
         "/",
         "/style.css",
         "/app.js",
+        "/compare.js",
+        "/data.js",
+        "/encode.js",
+        "/page.js",
         "/partner.js",
         "/picture.js",
+        "/plan.js",
         "/api/state",
     ];
     let sizes = paths.map(|path| {

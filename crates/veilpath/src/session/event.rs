@@ -64,7 +64,7 @@ pub enum PeerEvent {
     },
     /// Both sides have agreed on what to compute.
     Agreed(Box<AgreementSummary>),
-    /// Matrix cells were filled.
+    /// Both sides have started, or matrix cells were filled.
     Progress(Progress),
     /// The session failed; the host continues with other peers.
     Failed(Arc<Error>),

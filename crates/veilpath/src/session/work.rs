@@ -124,7 +124,7 @@ fn run(
             report(PeerEvent::Progress(progress));
         }
     };
-    let observer = CellObserver::new(cells, &progress);
+    let observer = CellObserver::waiting(cells, &progress);
     let counts_again = !order.plan().spec().engine.has_halves();
     let completed = agreed.run(&observer).map_err(|error| match error {
         SessionError::Network(_) => Error::Interrupted {

@@ -138,8 +138,20 @@ impl Browser {
     }
 
     pub(crate) fn click(&self, selector: &str) {
-        let element = self.find(selector);
-        self.post(&format!("/element/{element}/click"), &json!({}));
+        let click = || {
+            let element = self.find(selector);
+            let path = format!("/session/{}/element/{element}/click", self.session);
+            self.try_request("POST", &path, &json!({}))
+        };
+        // The page may replace the element before it is clicked.
+        let is_stale = |clicked: &Value| clicked["error"] == "stale element reference";
+        let mut clicked = click();
+        for _ in 0..5 {
+            if is_stale(&clicked) {
+                clicked = click();
+            }
+        }
+        assert!(clicked["error"].is_null(), "{selector}: {clicked}");
     }
 
     /// Types into the element that has the focus; `\u{e015}` and the like are the protocol's names for keys.

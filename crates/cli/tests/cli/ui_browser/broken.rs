@@ -96,7 +96,6 @@ fn a_killed_program_is_started_again_and_the_session_resumed() {
     join.browser
         .type_into("#files", &invitation.display().to_string());
     join.browser.wait_for("document.getElementById('connect')");
-    join.set("minimum-group", "3");
     host.browser.click("#resume");
     join.browser.click("#connect");
     join.browser

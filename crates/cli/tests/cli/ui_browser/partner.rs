@@ -11,6 +11,11 @@ use std::time::{Duration, Instant};
 /// Walks one side up to the button that connects, as a user would.
 fn prepare(side: &Institution, cohort: PathBuf, name: &str) {
     side.drop_files(&[cohort]);
+    identify(side, name);
+}
+
+/// Shows the fingerprint of a side that has recordings, and enters its name.
+pub(super) fn identify(side: &Institution, name: &str) {
     side.step("partner");
     side.browser
         .wait_for("document.getElementById('show-identity')");
@@ -19,7 +24,6 @@ fn prepare(side: &Institution, cohort: PathBuf, name: &str) {
         .wait_for("document.getElementById('own-fingerprint')");
     assert_eq!(side.browser.texts("#identity .words-list li").len(), 16);
     side.set("own-name", name);
-    side.set("minimum-group", "3");
 }
 
 /// Saves the invitation or the answer of a side, and returns its text.
@@ -48,7 +52,7 @@ fn save_invitation(side: &Institution) -> String {
 }
 
 /// Sends one side's invitation or answer to the other, as a file.
-fn send_invitation(from: &Institution, to: &Institution) {
+pub(super) fn send_invitation(from: &Institution, to: &Institution) {
     let invitation = save_invitation(from);
     assert_eq!(invitation, from.get("/api/invitation"));
     assert!(!invitation.contains("PRIVATE"), "{invitation}");
@@ -91,6 +95,10 @@ pub(super) fn introduced_with(
         prepare(side, cohort(side, name), name);
     }
     host.set("listen", listen);
+    // What the box says applies if it is empty.
+    let default = "return document.getElementById('minimum-group').placeholder";
+    assert_eq!(host.browser.run(default), "5");
+    host.set("minimum-group", "3");
     // An address without a port cannot be in an invitation, and the page says so.
     host.set("address", "clinic.example");
     host.browser.click("#save-invitation");
@@ -102,7 +110,16 @@ pub(super) fn introduced_with(
     // The plan came with the invitation.
     let plan = |side: &Institution| side.state()["partner"]["plan"].clone();
     assert_eq!(plan(&join), plan(&host));
-    assert_eq!(join.state()["partner"]["role"], "join");
+    // So did a smaller group, which only this side's user can allow.
+    let form = join.state()["partner"].clone();
+    assert_eq!(
+        (&form["role"], &form["minimum_group"]),
+        (&json!("join"), &json!(""))
+    );
+    join.browser.click("#suggested-minimum button");
+    join.browser
+        .wait_for("!document.getElementById('suggested-minimum')");
+    assert_eq!(join.state()["partner"]["minimum_group"], "3");
     send_invitation(&join, &host);
     Some((host, join))
 }
@@ -176,13 +193,19 @@ fn two_institutions_compare_in_two_browsers() {
     host.keep("partner-agreed");
 
     host.browser.click("#start");
-    host.browser.wait_for("document.getElementById('progress')");
+    host.browser.wait_for(
+        "document.querySelector('#session h2')?.textContent === 'Waiting for the partner to start'",
+    );
+    assert_eq!(host.browser.texts("#progress"), [] as [String; 0]);
     // The page is closed and opened again while the other side has not started yet.
     host.browser.open_url("about:blank");
     host.browser.open_url(&host.address);
     host.browser.wait_for("document.getElementById('drop')");
     host.step("partner");
-    host.browser.wait_for("document.getElementById('progress')");
+    host.browser
+        .wait_for("document.getElementById('not-started')");
+    // The wait is not part of the time.
+    std::thread::sleep(Duration::from_secs(3));
     join.browser.click("#start");
     for side in [&host, &join] {
         side.browser.wait_for("document.getElementById('result')");
@@ -203,6 +226,9 @@ fn two_institutions_compare_in_two_browsers() {
         );
     }
     host.keep("partner-result");
+    let cost: Value = serde_json::from_str(&host.export("partner_result", "json")).unwrap();
+    let seconds = cost["cost"]["seconds"].as_f64().unwrap();
+    assert!(seconds < 2.5, "{seconds}");
     // A comparison on this machine does not replace it.
     host.step("compare");
     host.browser.click("#compare");
@@ -247,12 +273,14 @@ fn two_institutions_meet_at_a_relay() {
     let relay = Relay::start(&host);
     host.browser.click("#via-relay");
     host.set("relay", &relay.address);
+    host.set("minimum-group", "3");
     host.set("partner-reveal", "groups");
     send_invitation(&host, &join);
     // Where to meet came with the invitation.
     let form = join.state()["partner"].clone();
     assert_eq!(form["via_relay"], true, "{form}");
     assert_eq!(form["relay"], relay.address.as_str());
+    join.set("minimum-group", "3");
     send_invitation(&join, &host);
     host.keep("partner-relay");
     for side in [&host, &join] {
@@ -326,7 +354,7 @@ fn sessions_are_refused_paused_and_resumed_with_messages() {
         // The two plans are side by side.
         let row = side.browser.texts("#session .problem tbody tr > *");
         assert_eq!(row[0], "Metric");
-        assert!(row.contains(&"scanmatch".to_string()), "{row:?}");
+        assert!(row.contains(&"ScanMatch".to_string()), "{row:?}");
         assert_eq!(side.state()["session"]["can_resume"], Value::Bool(false));
     }
     host.keep("partner-refused");
