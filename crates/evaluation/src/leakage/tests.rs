@@ -23,17 +23,6 @@ fn options(letters: u32) -> Options {
 }
 
 #[test]
-fn a_small_study_has_all_rows_and_finds_nothing_in_proven_engines() {
-    // Too few for shares of letters.
-    let report = study(&Options {
-        rounds: 1,
-        hypotheses: 100,
-        ..options(12)
-    });
-    check_files(&report);
-}
-
-#[test]
 #[ignore = "takes ten seconds; .ci/full runs it"]
 fn a_small_study_finds_the_known_leaks() {
     let report = study(&options(12));

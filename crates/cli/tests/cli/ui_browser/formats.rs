@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 /// Each has a row that says what was read, or a message about what is missing.
 #[test]
+#[ignore = "takes ten seconds; .ci/full runs it"]
 fn files_of_many_vendors_are_read_together() {
     let Some(user) = Institution::start() else {
         return;

@@ -8,6 +8,7 @@ use std::fmt::Write;
 const CANVAS: &str = ".canvas canvas:last-child";
 
 #[test]
+#[ignore = "takes ten seconds; .ci/full runs it"]
 fn sliders_and_areas_follow_the_mouse() {
     let Some(user) = Institution::start() else {
         return;

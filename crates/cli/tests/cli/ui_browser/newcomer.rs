@@ -79,6 +79,7 @@ fn the_record_fits_a_phone(side: &Institution) {
 }
 
 #[test]
+#[ignore = "takes ten seconds; .ci/full runs it"]
 fn results_and_problems_of_earlier_settings_are_marked_or_gone() {
     let Some(user) = Institution::start() else {
         return;
@@ -107,6 +108,7 @@ fn results_and_problems_of_earlier_settings_are_marked_or_gone() {
 
 /// Sliders are next to the picture, and its caption says how many fixations become letters.
 #[test]
+#[ignore = "takes ten seconds; .ci/full runs it"]
 fn the_picture_is_beside_its_sliders_and_explains_its_numbers() {
     let Some(user) = Institution::start() else {
         return;
@@ -139,6 +141,7 @@ fn the_picture_is_beside_its_sliders_and_explains_its_numbers() {
 
 /// Four participants are too few for a mean: the page offers what fits.
 #[test]
+#[ignore = "takes ten seconds; .ci/full runs it"]
 fn a_refused_answer_comes_with_one_that_fits() {
     let Some(user) = Institution::start() else {
         return;
