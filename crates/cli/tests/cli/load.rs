@@ -121,11 +121,14 @@ fn three_peers_are_served_during_a_flood() {
     for other in &others {
         other.wait_for("connected").unwrap();
     }
+    let is_rejected = || {
+        let rejected = setup.join(3, address, "", None).end();
+        assert_eq!(rejected.code, 3, "{}", rejected.stderr);
+        assert!(rejected.stderr.contains("expects a different"));
+    };
+    is_rejected();
     let flood = Flood::start(address, 300);
-    let unknown = setup.join(3, address, "", None);
-    let rejected = unknown.end();
-    assert_eq!(rejected.code, 3, "{}", rejected.stderr);
-    assert!(rejected.stderr.contains("expects a different"));
+    is_rejected();
     for (index, other) in others.into_iter().enumerate() {
         assert_eq!(other.end().ok(), setup.expected(index + 1));
     }
