@@ -90,6 +90,11 @@ impl Inputs {
             cohorts: workspace.cohorts.each_ref().map(bytes),
         }
     }
+
+    /// The cohort file that a partner compares with.
+    pub(crate) fn own(&self) -> Option<&Arc<[u8]>> {
+        self.cohorts[0].as_ref()
+    }
 }
 
 /// A snapshot of everything that a comparison needs.

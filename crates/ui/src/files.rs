@@ -210,10 +210,13 @@ impl Workspace {
             self.has_room_for(bytes.len())?;
         }
         if file.kind == FileKind::Results {
-            return Err(Problem::new(
-                format!("{}: this is the result of a comparison", file.name),
-                "Drop recordings or cohorts. “veilpath report FILE” shows a result.",
-            ));
+            return Err(Problem {
+                file: Some(file.name.clone()),
+                ..Problem::new(
+                    format!("{}: this is the result of a comparison", file.name),
+                    "Drop recordings or cohorts. “veilpath report FILE” shows a result.",
+                )
+            });
         }
         let id = self.next_id;
         self.next_id += 1;

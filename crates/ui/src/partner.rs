@@ -90,9 +90,11 @@ impl PartnerForm {
             "" => default.to_string(),
             name => name.to_string(),
         };
+        let own = named(&self.name, "this side");
+        let peer = named(&self.peer_name, "the partner");
         match self.role.as_str() {
-            "join" => [named(&self.peer_name, "host"), named(&self.name, "join")],
-            _ => [named(&self.name, "host"), named(&self.peer_name, "join")],
+            "join" => [peer, own],
+            _ => [own, peer],
         }
     }
 
@@ -132,11 +134,20 @@ impl Workspace {
         }
         self.session.needs_approval();
         let form = &mut self.partner;
-        form.peer = invitation.fingerprint.to_string();
-        form.peer_name = invitation.name;
+        let peer = invitation.fingerprint.to_string();
+        let is_another = !["", peer.as_str()].contains(&form.peer.trim());
+        // A name that was typed before is kept, unless it is that of another partner.
+        if is_another || !invitation.name.trim().is_empty() {
+            form.peer_name = invitation.name;
+        }
+        form.peer = peer;
         form.encoding = invitation.encoding.0;
         // An answer contains neither: this side hosts, and keeps its own plan.
         let Some(place) = invitation.place else {
+            // A joining side's address is that of its host.
+            if form.role == "join" {
+                form.address.clear();
+            }
             form.role = "host".into();
             return Ok(());
         };

@@ -28,7 +28,7 @@ impl Workspace {
     /// The limit of comparisons per scanpath.
     pub(crate) fn limit(&self) -> Result<ScanpathLimit, Problem> {
         let limit = self.partner.limit.trim();
-        let wrong = |_| Problem::new("the limit per scanpath must be a whole number", "");
+        let wrong = |_| Problem::new("the maximum of comparisons must be a whole number", "");
         match limit.is_empty() {
             true => Ok(ScanpathLimit::Default),
             false => limit.parse().map(ScanpathLimit::Count).map_err(wrong),
@@ -37,7 +37,7 @@ impl Workspace {
 
     /// The fewest participants that a part of an answer about groups may be about, if the user has chosen a number.
     pub(crate) fn chosen_minimum(&self) -> Result<Option<u32>, Problem> {
-        let wrong = |_| Problem::new("the smallest group must be a whole number", "");
+        let wrong = |_| Problem::new("the minimum of participants must be a whole number", "");
         match self.partner.minimum_group.trim() {
             "" => Ok(None),
             number => number.parse().map(Some).map_err(wrong),
@@ -78,7 +78,12 @@ impl Workspace {
                         .preview(&plan, policy)
                         .is_ok_and(|it| it["fits"] == true)
             };
-            let others: Vec<&str> = ANSWERS.into_iter().filter(|it| fits(it)).collect();
+            // Scores say more about each person: they are no way round a limit that protects persons.
+            let is_about_groups = preview["kind"] == "groups";
+            let others = ANSWERS.into_iter().filter(|it| fits(it));
+            let others: Vec<&str> = others
+                .filter(|it| *it != "score" || !is_about_groups)
+                .collect();
             preview["others"] = json!(others);
         }
         Ok(preview)

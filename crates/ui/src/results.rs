@@ -40,12 +40,16 @@ pub(crate) struct Export {
 impl ResultState {
     /// The result as the page shows it, next to these inputs.
     pub(crate) fn to_json(&self, inputs: &Inputs) -> Value {
+        let is_outdated = match self.with_partner {
+            true => self.own.as_ref() != inputs.own(),
+            false => self.inputs.as_ref().is_some_and(|it| it != inputs),
+        };
         json!({
             "id": self.id,
             "with_partner": self.with_partner,
             "summary": table::headline(&self.outcome) + &table::learned(&self.outcome),
             "details": table::details(&self.outcome),
-            "outdated": self.inputs.as_ref().is_some_and(|it| it != inputs),
+            "outdated": is_outdated,
             "answers": (!self.outcome.answers.is_empty()).then(|| table::answers(&self.outcome)),
             "has_pairs": !self.outcome.results.is_empty(),
             "statistics": self.statistics.as_ref().map(table::answers),

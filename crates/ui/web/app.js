@@ -2,8 +2,8 @@
 import { compareStep, progress, reportBox, showReport } from "/compare.js";
 import { addFiles, dataStep, dropped, guess } from "/data.js";
 import { encodeStep, isEncoded, letterForm, letters } from "/encode.js";
-import { announce, attempt, count, forgetProblems, h, problemBox, problemOf, request, showStatus, state } from "/page.js";
-import { partnerStep, phases } from "/partner.js";
+import { announce, attempt, count, forgetProblems, h, problemBox, problemOf, problemWords, request, showStatus, state } from "/page.js";
+import { badges, partnerStep, phases } from "/partner.js";
 import { Picture } from "/picture.js";
 
 const body = document.createElement("div");
@@ -62,6 +62,23 @@ function placeControls(now, step) {
   else controls.replaceChildren(...parts.filter(Boolean));
 }
 
+// The phase of the session that the page has shown.
+let phaseShown = null;
+/** Marks the step with a partner, and shows a new phase of its session: the window may be at an earlier result. */
+function showPhase({ phase }, step) {
+  document.getElementById("session-state")?.remove();
+  if (badges[phase]) document.getElementById("to-partner").append(h("span", { id: "session-state" }, " ", h("span", { class: "badge" }, badges[phase])));
+  // The browser scrolls without motion.
+  if (step === "partner" && phaseShown !== null && phase !== phaseShown) document.getElementById("session")?.scrollIntoView({ block: "start" });
+  phaseShown = phase;
+}
+
+/** A page that is opened during or after a session shows it. */
+function openSession({ phase }) {
+  const [entry] = performance.getEntriesByType("navigation");
+  if (phase !== "idle" && (entry?.type !== "reload" || !location.hash)) history.replaceState(null, "", "#partner");
+}
+
 /** The element that has the focus, and what is in it. */
 function focused() {
   const active = document.activeElement;
@@ -97,12 +114,13 @@ function focusAgain(kept) {
 // What was announced to screen readers.
 const told = { problem: "", phase: "" };
 function tell(now) {
-  const problem = now.problem ? `${now.problem.message} ${now.problem.advice}` : "";
-  if (problem !== told.problem && problem) announce(problem);
+  const problem = now.problem ? problemWords(now.problem) : "";
+  // What was said about a file that is mended or gone is over, too.
+  if (problem !== told.problem) announce(problem);
   const phase = phases[now.session.phase] ?? "";
   if (phase !== told.phase) {
     showStatus("");
-    if (phase) announce(`${phase}. ${now.session.problem?.message ?? ""}`);
+    announce(phase && `${phase}. ${now.session.problem ? problemWords(now.session.problem) : ""}`);
   }
   Object.assign(told, { problem, phase });
 }
@@ -137,6 +155,7 @@ function show(force) {
   pictureBox.hidden = !(["data", "encode"].includes(step) && traced);
   if (!pictureBox.hidden) picture.update(now, step === "encode");
   showReport(now, step);
+  showPhase(now.session, step);
   tell(now);
   main.setAttribute("aria-busy", "false");
   // For screen readers.
@@ -145,22 +164,29 @@ function show(force) {
   announced = done || "running";
 }
 
-let loading = false;
+let loading = null;
 let again = false;
+/** Loads the state and shows it; ends when the newest is shown. */
 export async function refresh() {
   // A slider that is being moved is ahead of the program.
   if (pending) { missed = true; return; }
   missed = false;
-  if (loading) { again = true; return; }
-  loading = true;
-  do {
+  again = true;
+  loading ??= load();
+  await loading;
+}
+async function load() {
+  while (again) {
     again = false;
     await attempt(async () => {
       const now = await request("/api/state", { method: "GET" });
-      if (!pending) { state.now = now; show(); }
+      if (pending) return;
+      if (!state.now) openSession(now.session);
+      state.now = now;
+      show();
     }, true);
-  } while (again);
-  loading = false;
+  }
+  loading = null;
 }
 
 function listen() {
@@ -192,7 +218,7 @@ function theme() {
 /** Ends the program, after a question if something would be lost. */
 async function quit() {
   const { files, job, session } = state.now ?? { files: [] };
-  const question = job?.running || session?.running ? "A comparison is running. End it, and Veilpath?" : files.length ? "End Veilpath? It forgets your files, areas and results." : "";
+  const question = job?.running || session?.running ? "A comparison is running. End it, and Veilpath?" : files.length ? "End Veilpath? It forgets your files, areas and results. The signed record is kept." : "";
   if (question && !confirm(question)) return;
   await attempt(async () => {
     try {

@@ -7,7 +7,7 @@ let reportShown = "";
 
 export function compareStep(now) {
   const split = now.files.every((file) => file.side === 0);
-  if (!now.cohorts[0]) return [h("section", null, h("p", null, "There is no cohort to compare yet."), h("a", { class: "button primary", href: "#data" }, "Go to Data"))];
+  if (!now.cohorts[0]) return [h("section", null, h("p", null, "There is no cohort to compare yet."), h("a", { class: "button primary", href: "#data" }, "Go to Data")), resultBox(now, false)];
   const save = (values) => attempt(() => request("/api/plan", { json: { plan: now.plan, compare: now.compare, ...values } }));
   const set = (name) => (value) => save({ compare: { ...now.compare, [name]: value } });
   const running = now.job?.running;
@@ -48,26 +48,27 @@ function statisticsBox(words) {
 /** The result as text; the report is below. */
 export function resultBox(now, withPartner) {
   const result = withPartner ? now.partner_result : now.result;
-  if (!result) return null;
+  // The last session's result would be mistaken for that of the session that runs.
+  if (!result || (withPartner && now.session.running)) return null;
   const link = (kind, title) => h("a", { class: "button", href: `/api/exports/${result.id}/${kind}`, download: "" }, title);
-  const title = withPartner && now.session.phase !== "finished" ? "Result of the last session" : result.outdated ? "Result of earlier settings" : "Result";
+  const title = !withPartner && result.outdated ? "Result of earlier settings" : withPartner && now.session.phase !== "finished" ? "Result of the last session" : "Result";
   const words = [result.answers, result.summary, result.statistics].join("\n");
   return h("section", { id: "result", class: result.outdated ? "outdated" : null }, h("h2", null, title),
-    result.outdated ? h("p", { class: "warning" }, "Recordings or settings have changed since: press Compare again.") : null,
+    result.outdated ? h("p", { class: "warning" }, withPartner ? "Recordings have changed since this session." : "Recordings or settings have changed since: press Compare again.") : null,
     result.answers ? h("pre", { class: "words", tabindex: "0" }, result.answers.trim()) : null,
     h("pre", { class: "words", tabindex: "0" }, result.summary.trim()),
     result.statistics ? [h("h3", null, "Statistics"), statisticsBox(result.statistics.trim())] : null,
-    words.includes("similarity") ? h("p", { class: "note" }, "Similarity is the score on a scale from 0 to 1, which means most alike.") : null,
+    words.includes("similarity") ? h("p", { class: "note" }, "Similarity is the score on a scale from 0 to 1; 1 means most alike.") : null,
     h("details", null, h("summary", null, "Time and traffic"), h("pre", { class: "words", tabindex: "0" }, result.details.trim())),
     result.notes.length ? h("ul", { class: "notes" }, result.notes.map((note) => h("li", null, note))) : null,
     h("div", { class: "row exports" }, h("span", null, "Save as"), link("csv", "CSV"), link("json", "JSON"), link("html", "HTML report"), !result.has_pairs ? null : [link("svg", "SVG"), link("png", "PNG")], result.statistics ? link("statistics", "Statistics (CSV)") : null));
 }
 
 export function showReport(now, step) {
-  const wanted = { compare: now.result, partner: now.partner_result }[step];
+  const wanted = { compare: now.result, partner: now.session.running ? null : now.partner_result }[step];
   reportBox.hidden = !wanted;
   if (!wanted) return;
-  const title = wanted.outdated ? "Report of earlier settings" : "Report";
+  const title = !wanted.outdated ? "Report" : wanted.with_partner ? "Report of the last session" : "Report of earlier settings";
   if (`${wanted.id}` === reportShown) {
     reportBox.firstChild.textContent = title;
     return;

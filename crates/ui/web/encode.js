@@ -88,7 +88,7 @@ function lettersTable(now) {
     h("p", null, h("strong", null, side ? "Second cohort: " : "First cohort: "), `${count(cohort.scanpaths, "scanpath")}, ${cohort.alphabet.match(/\d+/)?.[0] ?? cohort.alphabet} possible letters. `, isOld ? "These are the letters of the last settings that worked." : h("a", { href: `/api/cohorts/${side}`, download: "" }, "Save the cohort file")),
     h("div", { class: "scroll letters-box", tabindex: "0", role: "region", "aria-label": "Letters" }, h("table", { class: "letters-table" },
       h("thead", null, h("tr", null, ["Participant", "Stimulus", "Length", "Letters"].map((title) => h("th", { scope: "col" }, title)))),
-      h("tbody", null, cohort.entries.map((entry) => h("tr", null, h("th", { scope: "row" }, entry.participant), h("td", null, entry.stimulus ?? "–"), h("td", { class: "number" }, String(entry.length)), h("td", null, h("code", null, entry.letters || "(empty)"))))))),
+      h("tbody", null, cohort.entries.map((entry) => h("tr", null, h("th", { scope: "row" }, entry.participant), h("td", null, entry.stimulus ?? "–"), h("td", { class: "number" }, entry.length.toLocaleString("en")), h("td", null, h("code", null, entry.letters || "(empty)"))))))),
     cohort.scanpaths > cohort.entries.length ? h("p", { class: "note" }, `The first ${cohort.entries.length} are shown.`) : null,
     cohort.notes.length ? h("ul", { class: "notes" }, cohort.notes.map((note) => h("li", null, noteWords(note)))) : null));
   return parts.some(Boolean) ? h("section", null, h("h2", null, "Letters"), parts) : null;

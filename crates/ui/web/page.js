@@ -4,7 +4,7 @@ import { inWords } from "/plan.js";
 export const state = { now: null };
 /** The largest file that the program takes. */
 export const MAX_BYTES = 512 * 2 ** 20;
-export const tooLarge = (name) => ({ message: `${name} is larger than 512 MB.`, advice: "Start “veilpath ui FOLDER”: files in that folder are read from disk." });
+export const tooLarge = (name) => ({ file: name, message: `${name} is larger than 512 MB.`, advice: "Start “veilpath ui FOLDER”: files in that folder are read from disk." });
 
 /** An element with attributes, listeners (functions) and children; texts are never parsed as markup. */
 export function h(tag, attributes, ...children) {
@@ -75,6 +75,15 @@ export function showStatus(text) {
   document.getElementById("status").textContent = text;
 }
 
+/** A text with a full stop; lists and questions have their own ends. */
+export const stopped = (text) => (!text || /[.!?:;…]$/.test(text.trim()) || text.includes("\n") ? text ?? "" : `${text.trim()}.`);
+
+/** A problem in words. Names of files keep their case. */
+export function problemWords({ message, advice, file }) {
+  const isName = file || /^\S+\.\w+:/.test(message);
+  return [isName ? message : message.charAt(0).toUpperCase() + message.slice(1), advice ?? ""].map(stopped).filter(Boolean).join(" ");
+}
+
 /** Announces a text to screen readers. */
 export function announce(text) {
   document.getElementById("announced").textContent = text;
@@ -97,7 +106,7 @@ export function problemOf(now) {
 export function problemBox(problem, id) {
   if (!problem) return null;
   if (!problem.message) problem = { message: String(problem), advice: "" };
-  return h("div", { class: "warning problem", id }, h("strong", { class: problem.file || /^\S+\.\w+:/.test(problem.message) ? null : "sentence" }, problem.message), differenceTable(problem.differences), problem.advice ? h("p", null, problem.advice) : null);
+  return h("div", { class: "warning problem", id }, h("strong", { class: problem.file || /^\S+\.\w+:/.test(problem.message) ? null : "sentence" }, stopped(problem.message)), differenceTable(problem.differences), problem.advice ? h("p", null, stopped(problem.advice)) : null);
 }
 
 /** Two plans side by side, where they differ. */
@@ -105,12 +114,12 @@ const differenceTable = (differences) => !differences?.length ? null : h("div", 
   h("thead", null, h("tr", null, ["Setting", "Here", "Partner"].map((title) => h("th", { scope: "col" }, title)))),
   h("tbody", null, differences.map(([name, ours, theirs]) => h("tr", null, h("th", { scope: "row" }, name), h("td", null, inWords(name, ours)), h("td", null, inWords(name, theirs)))))));
 
-/** Texts with a label above an input; `field` is the name that problems use. */
-export function box(id, label, input, { help, field, wide, double } = {}) {
-  const wrong = field && state.now?.problem?.fields?.includes(field);
+/** Texts with a label above an input; `field` is the name that problems use, and `refused` says that the last action needs another value. */
+export function box(id, label, input, { help, field, wide, double, refused } = {}) {
+  const wrong = refused || (field && state.now?.problem?.fields?.includes(field));
   input.id = id;
   if (wrong) input.setAttribute("aria-invalid", "true");
-  if (help || wrong) input.setAttribute("aria-describedby", `${help ? `${id}-help` : ""}${wrong ? " problem" : ""}`.trim());
+  if (help || wrong) input.setAttribute("aria-describedby", `${help ? `${id}-help` : ""}${refused ? " alert" : wrong ? " problem" : ""}`.trim());
   return h("div", { class: `field${wrong ? " wrong" : ""}${wide ? " wide" : ""}${double ? " double" : ""}` }, h("label", { for: id }, label), input, help ? h("small", { id: `${id}-help` }, help) : null);
 }
 

@@ -1,31 +1,45 @@
 // The step with a partner: identity, invitation, plan, session, record.
+import { refresh } from "/app.js";
 import { progressBar, resultBox } from "/compare.js";
 import { addFiles, chosen } from "/data.js";
-import { attempt, box, check, commandBox, count, download, h, problemBox, request, showProblems, state, text } from "/page.js";
+import { attempt, box, check, commandBox, count, download, h, problemBox, request, showProblems, state, stopped, text } from "/page.js";
 import { inWords, planBoxes } from "/plan.js";
 
 let identity = null;
 let peerWords = { of: "", words: [] };
 let policy = { of: "", loaded: "", value: null };
 let record = { of: "", lines: [] };
+// The box that the last action needs, and the addresses of the role that was chosen before.
+let needed = "";
+const addresses = { host: "", join: "" };
 
 export function partnerStep(now) {
   const session = now.session;
-  if (!now.cohorts[0]) return [introduction(), h("section", null, now.partner.peer ? h("p", null, `${now.partner.role === "join" ? "The invitation" : "The answer"} of ${now.partner.peer_name || "the partner"} is open.`) : null, h("p", null, "Your own recordings are missing: drop them under Data, then come back."), h("a", { class: "button primary", href: "#data" }, "Go to Data"))];
-  const editable = !session.running;
+  const editable = !session.running && session.phase !== "finished";
   loadPolicy(now);
   return [
     introduction(),
     session.phase === "failed" ? sessionBox(now) : null,
-    editable && session.phase !== "finished" ? [identityBox(), whoBox(now), planBox(now), session.can_resume ? null : connectBox(now)] : null,
+    !editable ? null : now.cohorts[0] ? [identityBox(), whoBox(now), planBox(now), session.can_resume ? null : connectBox(now)] : missingBox(now),
     ["idle", "failed"].includes(session.phase) ? null : sessionBox(now),
     resultBox(now, true),
     recordBox(now),
-    commandBox(now.commands.partner),
+    now.cohorts[0] ? commandBox(now.commands.partner) : null,
   ];
 }
 
 const introduction = () => h("p", { class: "under" }, "Compare with another institution without showing it your scanpaths. One side hosts, the other joins; both see the same plan before anything is computed.");
+
+/** What is there instead of this side's recordings. */
+function missingBox(now) {
+  const { peer, peer_name: name, role } = now.partner;
+  const file = role === "join" ? "invitation" : "answer";
+  const data = now.files.filter((it) => ["gaze", "unknown", "cohort"].includes(it.kind));
+  const words = !data.length ? "Your own recordings are missing: drop them under Data, then come back."
+    : data.every((it) => it.side === 1) ? "Your files are all in the second cohort, and a partner compares with the first one: move them under Data."
+    : now.problem ? "Your recordings cannot be read yet: Data says what is missing." : "Your recordings are being read.";
+  return h("section", { id: "missing" }, peer ? h("p", null, name ? `The ${file} of ${name} is open.` : `The partner’s ${file} is open.`) : null, h("p", null, words), h("a", { class: "button primary", href: "#data" }, "Go to Data"));
+}
 
 // One change at a time: a quick second one must not take back the first.
 let saved = Promise.resolve();
@@ -63,10 +77,15 @@ function whoBox(now) {
     if (!picked) return;
     const start = await picked.slice(0, 200).text();
     if (start.includes("veilpath invitation")) await addFiles([picked]);
-    else showProblems([{ message: `${picked.name} is not an invitation or an answer.`, advice: "Open the file that the partner sent; recordings belong under Data." }]);
+    else showProblems([{ file: picked.name, message: `${picked.name} is not an invitation or an answer.`, advice: "Open the file that the partner sent; recordings belong under Data." }]);
   } });
   const role = (value, label) => {
-    const input = h("input", { type: "radio", name: "role", id: `role-${value}`, checked: form.role === value, change: () => save({ role: value }) });
+    const input = h("input", { type: "radio", name: "role", id: `role-${value}`, checked: form.role === value, change: () => {
+      // The address of a joining side is that of its host.
+      addresses[form.role] = document.getElementById("address")?.value ?? form.address;
+      needed = "";
+      save({ role: value, address: addresses[value] });
+    } });
     return h("label", { class: "check", for: `role-${value}` }, input, " ", label);
   };
   const place = (via_relay, label) => {
@@ -86,13 +105,13 @@ function whoBox(now) {
       place(false, form.role === "host" ? "Here: the partner connects to this machine, which must be reachable from outside" : "At the host: this machine connects to it"),
       place(true, "At a relay: both connect to a third machine, because neither may open a port")),
     h("div", { class: "fields" },
-      box("own-name", "Your institution", text(form.name, (name) => save({ name }), { placeholder: "Clinic" })),
-      box("peer-name", "The partner", text(form.peer_name, (peer_name) => save({ peer_name }), { placeholder: "University" })),
-      form.via_relay ? box("relay", "The relay’s address", text(form.relay, (relay) => save({ relay }), { placeholder: "relay.example:7071" }), { help: "“veilpath relay” runs there. It has no key, and cannot read what passes through it." }) : null,
+      box("own-name", "Your institution", text(form.name, (name) => save({ name }), { placeholder: "your name in results" })),
+      box("peer-name", "The partner", text(form.peer_name, (peer_name) => save({ peer_name }), { placeholder: "its name in results" })),
+      form.via_relay ? box("relay", fields.relay, text(form.relay, (relay) => save({ relay }), { placeholder: "relay.example:7071" }), { refused: isRefused("relay"), help: "“veilpath relay” runs there. It has no key, and cannot read what passes through it." }) : null,
       form.role === "host" && !form.via_relay ? box("listen", "Address on this machine", text(form.listen, (listen) => save({ listen })), { help: "0.0.0.0 means all networks of this machine; the number after the colon is the port." }) : null,
-      form.via_relay ? null : box("address", form.role === "host" ? "Address for the partner" : "The host’s address", text(form.address, (address) => save({ address }), { placeholder: "clinic.example:7070" }), { help: form.role === "host" ? "The name of this machine as the partner reaches it, and the port that your firewall lets through. Your IT department knows both." : "It is in the invitation." }),
-      box("peer", "The partner’s fingerprint", text(form.peer, (peer) => save({ peer }), { placeholder: "as in 7d67-6f22-50dd-…" }), { wide: true })),
-    form.peer && peerWords.of === form.peer && peerWords.words.length ? h("div", { class: "warning" }, h("p", null, h("strong", null, "Compare these words with the partner by phone"), " before you start. Somebody who changed the invitation on its way cannot change the words that the partner sees."), wordList(peerWords.words)) : null);
+      form.via_relay ? null : box("address", fields[form.role], text(form.address, (address) => save({ address }), { placeholder: "clinic.example:7070" }), { refused: isRefused("address"), help: form.role === "host" ? "The name of this machine as the partner reaches it, and the port that your firewall lets through. Your IT department knows both." : "It is in the invitation." }),
+      box("peer", fields.peer, text(form.peer, (peer) => save({ peer }), { placeholder: "as in 7d67-6f22-50dd-…" }), { wide: true, refused: isRefused("peer") })),
+    form.peer && peerWords.of === form.peer && peerWords.words.length ? h("div", { class: "warning" }, h("p", null, h("strong", null, "Compare these words with the partner by phone"), " before you start. Somebody who changed the file on its way cannot change the words that the partner sees."), wordList(peerWords.words)) : null);
 }
 
 /** Whether the invitation has another minimum than this side, and this side may use it. */
@@ -106,6 +125,8 @@ function planBox(now) {
   const encoding = Object.entries(form.encoding);
   const own = now.cohorts[0].encoding;
   const differs = encoding.filter(([name, value]) => own[name] !== undefined && own[name] !== value);
+  const limits = policy.value?.limits;
+  const usual = !form.limit && limits?.kind === "pairs" && limits.limit !== null ? String(limits.limit) : "default limit";
   return h("section", { id: "partner-plan" }, h("h2", null, "3. What to compute"),
     joins && (form.via_relay ? form.relay : form.address) ? h("p", { class: "note" }, "From the invitation. Both sides must have the same plan; if you change it, tell the partner.") : null,
     joins && suggestsMinimum(form) ? h("p", { class: "warning", id: "suggested-minimum" }, `The partner suggests a minimum of ${form.suggested_minimum} participants for each part of the answer; yours is ${form.minimum_group || policy.value.minimum}. `, h("button", { type: "button", click: () => save({ minimum_group: String(form.suggested_minimum) }) }, `Use ${form.suggested_minimum}`)) : null,
@@ -113,8 +134,8 @@ function planBox(now) {
     planBoxes(form.plan, (plan) => save({ plan }), "partner", true),
     h("details", { open: Boolean(form.limit || form.minimum_group || form.pseudonyms) }, h("summary", null, "More"),
       h("div", { class: "fields" },
-        box("limit", "Maximum comparisons of each scanpath", text(form.limit, (limit) => save({ limit }), { placeholder: "half of what reconstructs it", inputmode: "numeric" }), { help: "Many scores of one scanpath reveal it. Allow more only for a partner that you trust." }),
-        box("minimum-group", "Minimum participants in an answer about groups", text(form.minimum_group, (minimum_group) => save({ minimum_group }), { placeholder: String(policy.value?.minimum ?? ""), inputmode: "numeric" }), { help: "The invitation tells it to the partner. Each side enforces its own number." })),
+        box("limit", "Maximum comparisons of each scanpath", text(form.limit, (limit) => save({ limit }), { placeholder: usual, inputmode: "numeric" }), { help: "Many scores of one scanpath reveal it. Allow more only for a partner that you trust." }),
+        box("minimum-group", "Minimum participants in an answer about groups", text(form.minimum_group, (minimum_group) => save({ minimum_group }), { placeholder: String(policy.value?.minimum ?? ""), inputmode: "numeric" }), { help: "The invitation suggests it to the partner. Each side enforces its own." })),
       check("pseudonyms", "Hide participant ids and stimulus names from the partner", form.pseudonyms, (pseudonyms) => save({ pseudonyms }))),
     policyBox(),
     limitsBox(now));
@@ -124,10 +145,21 @@ function planBox(now) {
 function otherAnswers() {
   const { limits, least } = policy.value ?? {};
   const reveal = (value) => h("button", { type: "button", id: `reveal-${value}`, click: () => save({ plan: { ...state.now.partner.plan, reveal: value } }) }, `${inWords("What is revealed", value)}${value === "score" ? ", which says more about each person" : ""}`);
-  const others = limits?.others ?? [];
-  const smaller = limits?.kind === "groups" && !limits.fits && limits.smallest >= least ? h("button", { type: "button", id: "smaller-groups", click: () => save({ minimum_group: String(limits.smallest) }) }, `allow ${limits.smallest} participants, if the partner agrees`) : null;
-  if (!others.length && !smaller) return null;
-  return h("div", { class: "row", id: "instead" }, h("span", null, "Instead:"), others.map(reveal), smaller);
+  const others = (limits?.others ?? []).filter((value) => value !== "score");
+  // It says more than all others.
+  const scores = limits?.others?.includes("score") ? reveal("score") : null;
+  const smaller = limits?.kind === "groups" && !limits.fits && limits.smallest >= least ? h("button", { type: "button", id: "smaller-groups", click: allowSmaller }, `allow ${limits.smallest} participants, if the partner agrees`) : null;
+  if (!others.length && !smaller && !scores) return null;
+  return h("div", { class: "row", id: "instead" }, h("span", null, "Instead:"), others.map(reveal), smaller, scores);
+}
+
+/** Allows smaller groups, and shows the box that says so. */
+async function allowSmaller() {
+  await save({ minimum_group: String(policy.value.limits.smallest) });
+  await refresh();
+  const input = document.getElementById("minimum-group");
+  input?.focus({ preventScroll: true });
+  input?.scrollIntoView({ block: "center" });
 }
 
 /** Whether this side's limits allow the plan, before anybody connects. */
@@ -168,33 +200,75 @@ const isPolicyLoaded = () => policy.loaded !== "" && policy.loaded === policy.of
 function policyWords() {
   if (!isPolicyLoaded()) return "…";
   const { exists, allowed, expires } = policy.value;
-  return !exists ? "there is none." : allowed ? `allows this plan until ${expires}.` : "does not allow this plan.";
+  return !exists ? "none; this institution sets no rules." : allowed ? `allows this plan until ${expires}.` : "does not allow this plan.";
 }
 
 function policyBox() {
   const value = policy.value;
   if (!value) return null;
   if (!value.exists) return h("p", { class: "note" }, "Your institution has no policy file (policy.toml) that says what may leave it.");
-  return h("p", { class: value.allowed ? "note" : "warning" }, value.allowed ? `Policy: this plan is allowed (${value.file}, valid until ${value.expires}).` : `Policy: this plan is not allowed. ${value.reason.split("\n").slice(value.reason.includes("\n") ? 1 : 0).map((line) => line.trim().replace(`${value.file}, `, "")).join("; ")}`);
+  return h("p", { class: value.allowed ? "note" : "warning" }, value.allowed ? `Policy: this plan is allowed (${value.file}, valid until ${value.expires}).` : `Policy: this plan is not allowed. ${value.reason.split("\n").slice(value.reason.includes("\n") ? 1 : 0).map((line) => line.trim().replace(`${value.file}, `, "")).map((line, at, all) => (at === all.length - 1 ? stopped(line) : line)).join("; ")}`);
+}
+
+/** Why connecting with this plan is no use. */
+function refusal() {
+  const { exists, allowed, limits } = policy.value ?? {};
+  if (exists && !allowed) return "Your policy does not allow the plan above: change it first.";
+  if (limits?.kind === "problem" || limits?.kind === "no-groups") return "The plan above does not fit your recordings: change it first.";
+  return limits?.fits === false ? `The plan above would ${limits.kind === "pairs" ? "probably " : ""}be refused: change it first.` : null;
 }
 
 function connectBox(now) {
   const form = now.partner;
+  const refused = refusal();
   return h("section", { id: "connect-box" }, h("h2", null, "4. Connect"),
     h("p", null, form.role === "host" ? form.peer ? "Send the invitation to the partner, by e-mail for example. It contains no secret." : "Send the invitation to the partner, by e-mail for example. It contains no secret. The partner sends an answer back: open it on this page, then wait for the partner." : "Send your answer to the host, so that it knows your fingerprint. It contains no secret."),
     h("div", { class: "row" },
-      h("button", { type: "button", id: "save-invitation", click: () => saveInvitation(form) }, form.role === "host" ? "Save the invitation" : "Save my answer"),
-      h("button", { type: "button", class: "primary", id: "connect", click: () => attempt(() => request("/api/session/connect")) }, form.role === "host" ? "Wait for the partner" : form.via_relay ? "Connect to the relay" : "Connect to the host")),
-    h("p", { class: "note" }, "Nothing is computed yet: first both sides see the plan."));
+      h("button", { type: "button", id: "save-invitation", click: saveInvitation }, form.role === "host" ? "Save the invitation" : "Save my answer"),
+      h("button", { type: "button", class: refused ? null : "primary", id: "connect", click: connect }, form.role === "host" ? "Wait for the partner" : form.via_relay ? "Connect to the relay" : "Connect to the host")),
+    h("p", { class: refused ? "warning" : "note", id: "before-connecting" }, refused ?? "Nothing is computed yet: first both sides see the plan."));
 }
 
-function saveInvitation(form) {
+/** What boxes are called that an action may need. */
+const fields = { relay: "The relay’s address", host: "Address for the partner", join: "The host’s address", peer: "The partner’s fingerprint" };
+
+/** Whether the message on the page is about this box, and the box is as it was. */
+const isRefused = (id) => needed === `${id} ${state.now.partner[id]}` && document.querySelector("#alert .problem") !== null;
+
+/** Says which box an action needs, and marks the box until it changes. */
+async function refuse(problem) {
+  needed = `${problem.box} ${state.now.partner[problem.box]}`;
+  await attempt(() => { throw problem; });
+  redraw();
+  document.getElementById(problem.box)?.focus({ preventScroll: true });
+}
+
+/** What is wrong with the place where the two sides meet. */
+function placeProblem(form, missing) {
+  const [box, example] = form.via_relay ? ["relay", "relay.example:7071"] : ["address", "clinic.example:7070"];
+  const place = form[box].trim();
+  if (/:\d+$/.test(place)) return null;
+  return { box, message: place ? `“${place}” has no port.` : missing, advice: `Enter it in “${fields[form.via_relay ? "relay" : form.role]}”, with a port, as in ${example}.` };
+}
+
+async function connect() {
+  await saved;
+  const form = state.now.partner;
+  const problem = !form.peer.trim() ? { box: "peer", message: "The partner’s fingerprint is missing.", advice: `Open the file that the partner sent, or enter what its page shows in “${fields.peer}”.` }
+    : form.via_relay || form.role === "join" ? placeProblem(form, "The address to connect to is missing.") : null;
+  return problem ? refuse(problem) : attempt(() => request("/api/session/connect"));
+}
+
+async function saveInvitation() {
+  await saved;
+  const form = state.now.partner;
   if (form.role !== "host") return download("/api/invitation", "veilpath-answer.invitation");
-  const place = form.via_relay ? form.relay : form.address;
-  if (place.trim()) return download("/api/invitation", "veilpath.invitation");
-  return attempt(() => { throw { message: form.via_relay ? "The invitation needs the address of the relay." : "The invitation needs an address at which the partner reaches this machine.", advice: "Enter it above, with a port." }; });
+  const problem = placeProblem(form, form.via_relay ? "The invitation needs the address of the relay." : "The invitation needs an address at which the partner reaches this machine.");
+  return problem ? refuse(problem) : download("/api/invitation", "veilpath.invitation");
 }
 
+/** What the step with a partner is marked with. */
+export const badges = { waiting: "waiting", connected: "waiting", agreed: "ready to start", approved: "waiting", computing: "computing", finished: "finished", failed: "stopped" };
 export const phases = { waiting: "Waiting for the partner", connected: "Connected: comparing the plans", agreed: "Both sides agree on this plan", approved: "Waiting for the partner to start", computing: "Computing", finished: "Finished", failed: "Stopped" };
 
 function sessionBox(now) {
@@ -203,9 +277,9 @@ function sessionBox(now) {
   return h("section", { id: "session", class: "learned" }, h("h2", null, phases[session.phase]),
     session.phase === "waiting" ? h("p", null, now.partner.via_relay ? `Waiting at the relay ${session.address}. Both sides must connect to it; you may close this page, and the program keeps running.` : host ? `Listening on ${session.address}. The partner can connect now; you may close this page, and the program keeps running.` : `Connecting to ${session.address}, for up to ten minutes. The host must press “Wait for the partner”.`) : null,
     session.phase === "approved" ? h("p", { id: "not-started" }, "You have started. The computation begins when the partner presses Start, too; you may close this page meanwhile.") : null,
+    session.phase === "computing" ? [progressBar(session.progress), h("p", { class: "note" }, "You may close this page: the program keeps running, and keeps the result for a day. To open the page again, use the browser’s history or the address in the terminal.")] : null,
     session.agreed && ["agreed", "approved", "computing"].includes(session.phase) ? agreedBox(now, session.agreed) : null,
     session.phase === "finished" ? h("p", null, now.partner.plan.reveal_to === "both" ? "Both sides have the same result. It is below, with the signed record of what was disclosed." : "The signed record below says what was disclosed to whom.") : null,
-    session.phase === "computing" ? [progressBar(session.progress), h("p", { class: "note" }, "You may close this page: the program keeps running, and keeps the result for a day. To open the page again, use the browser’s history or the address in the terminal.")] : null,
     problemBox(session.problem),
     session.problem?.other_answer ? otherAnswers() : null,
     session.notes.length ? h("ul", { class: "notes" }, session.notes.map((note) => h("li", null, note))) : null,
@@ -222,7 +296,8 @@ function agreedBox(now, agreed) {
   const host = now.partner.role === "host";
   const you = host ? "host" : "join";
   const to = (side) => agreed.learns.filter((it) => it.to === "both" || it.to === side);
-  const partner = now.partner.peer_name || "The partner";
+  const partner = now.partner.peer_name || "the partner";
+  const atStart = now.partner.peer_name || "The partner";
   // Each side reads about itself and its partner, not about hosts.
   const names = { "the host": host ? "your side" : partner, "the joining side": host ? partner : "your side" };
   const named = (words) => words.replace(/the host\b|the joining side\b/g, (side) => names[side]);
@@ -230,12 +305,13 @@ function agreedBox(now, agreed) {
   return h("div", null,
     h("dl", { class: "plan" },
       agreed.plan.map(([name, value]) => [h("dt", null, name), h("dd", null, value)]),
-      h("dt", null, "Scanpaths"), h("dd", null, `${count(host ? agreed.host_scanpaths : agreed.join_scanpaths, "scanpath")} of yours, ${agreed[host ? "join_scanpaths" : "host_scanpaths"].toLocaleString("en")} of the partner; ${count(agreed.pairs, "pair")}${agreed.from_journal ? `, ${agreed.from_journal} of them known from earlier sessions` : ""}.`),
+      h("dt", null, "Scanpaths"), h("dd", null, `${count(host ? agreed.host_scanpaths : agreed.join_scanpaths, "scanpath")} of yours, ${agreed[host ? "join_scanpaths" : "host_scanpaths"].toLocaleString("en")} of the partner; ${count(agreed.pairs, "pair")}${agreed.from_journal ? `, ${agreed.from_journal.toLocaleString("en")} of them known from earlier sessions` : ""}.`),
       h("dt", null, "Estimate"), h("dd", { id: "estimate" }, `about ${agreed.time} and ${agreed.traffic} over the network.`),
       agreed.limit === null || agreed.groups ? null : [h("dt", null, "Limit"), h("dd", null, `Each of your scanpaths takes part in up to ${count(agreed.comparisons, "comparison")} with this partner; ${agreed.limit.toLocaleString("en")} are allowed.`)],
       agreed.groups ? [h("dt", null, "Groups"), h("dd", null, `No part of the answer is about fewer than ${count(agreed.groups.minimum, "participant")} of a side.`)] : null,
+      h("dt", null, "Ids and names"), h("dd", { id: "shown-ids" }, `${atStart} will see ${now.partner.pseudonyms ? "pseudonyms and hashes instead of your participant ids and stimulus names" : "your participant ids and stimulus names"}.`),
       h("dt", null, "Policy"), h("dd", { id: "agreed-policy" }, policyWords())),
-    h("div", { class: "pair boxes" }, learned("You will learn", you), learned(`${partner} will learn`, host ? "join" : "host")),
+    h("div", { class: "pair boxes" }, learned("You will learn", you), learned(`${atStart} will learn`, host ? "join" : "host")),
     agreed.encoding_on_one_side ? h("p", { class: "warning" }, "Only one side says how its recordings were encoded, so Veilpath cannot check that both did the same.") : null,
     agreed.stimuli_on_one_side ? h("p", { class: "warning" }, "Only one side names stimuli, so every scanpath is compared with every scanpath of the other side.") : null);
 }
@@ -250,8 +326,8 @@ function recordBox(now) {
   const [head, ...lines] = record.lines;
   const shown = ["time", "event", "peer", "role", "participants", "peer_participants", "pairs", "metric", "answer", "to"].map((name) => head.indexOf(name)).filter((at) => at >= 0);
   const events = { intent: "agreed", completion: "finished" };
-  const cell = (name, value) => (name === "peer" ? `${value.slice(0, 9)}…` : name === "event" ? events[value] ?? value : name === "metric" ? inWords("Metric", value) : name === "answer" ? inWords("What is revealed", value) : value);
-  const titles = { peer_participants: "partner’s participants", peer: "partner", to: "learned by" };
+  const cell = (name, value) => (name === "peer" ? `${value.slice(0, 9)}…` : name === "time" ? value.replace("T", " ").replace("Z", "") : name === "event" ? events[value] ?? value : name === "metric" ? inWords("Metric", value) : name === "answer" ? inWords("What is revealed", value) : value);
+  const titles = { time: "time (UTC)", peer_participants: "partner’s participants", peer: "partner", to: "learned by" };
   const title = (name) => titles[name] ?? name;
   return h("section", { id: "record" }, h("h2", null, "Signed record"),
     h("p", { class: "note" }, "What was disclosed to whom, signed by both sides. The latest lines:"),

@@ -196,7 +196,7 @@ export class Picture {
     const outside = noun === "fixation" ? this.outside(shown) : 0;
     const sentences = [
       `${count(total, noun)} of ${count(shown.length, "recording")}.`,
-      outside && `${outside.toLocaleString("en")} of them ${outside === 1 ? "is" : "are"} outside the stimulus and ${outside === 1 ? "becomes" : "become"} no letter.`,
+      outside && `${outside.toLocaleString("en")} of them ${outside === 1 ? "is" : "are"} outside the stimulus and ${outside === 1 ? "is" : "are"} left out.`,
       faint && !person && people > 1 && "With many points, choose one participant to see the order.",
       !this.image && "To see the stimulus behind it, drop its picture (PNG or JPEG) on this page.",
       left && `${count(left, "point")} of all files ${left === 1 ? "is" : "are"} not drawn, because there are too many; letters are made from all of them.`,

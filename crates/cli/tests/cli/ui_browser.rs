@@ -4,11 +4,13 @@
 #![cfg(unix)] // the paths of files and programs below are those of Unix
 
 mod accessible;
+mod again;
 mod broken;
 mod formats;
 mod mouse;
 mod newcomer;
 mod partner;
+mod relay;
 mod smooth;
 
 use crate::common::webdriver::Browser;

@@ -2,4 +2,5 @@
 
 mod http;
 mod jobs;
+mod partner;
 mod security;

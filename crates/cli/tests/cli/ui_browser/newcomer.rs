@@ -54,28 +54,66 @@ fn made_up_data_is_enough_for_a_private_comparison_of_groups() {
     }
     let csv = [&host, &join].map(|side| side.export("partner_result", "csv"));
     assert_eq!(csv[0], csv[1]);
-    the_record_fits_a_phone(&join);
-    // Other recordings: the result is that of the last session, and another one can start.
-    host.step("data");
-    host.browser.click("[id^=remove-]");
-    host.browser.wait_for("document.getElementById('example')");
-    takes(&host, "#example");
-    host.step("partner");
-    host.browser.wait_for("document.getElementById('connect')");
-    let titles = host.browser.texts("#result h2");
-    assert_eq!(titles, ["Result of the last session"]);
+    the_record_fits(&join);
+    a_result_stays_when_recordings_change(&host);
     host.no_complaints();
     join.no_complaints();
 }
 
-fn the_record_fits_a_phone(side: &Institution) {
-    let phone = json!({"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": false});
-    side.browser
-        .devtools("Emulation.setDeviceMetricsOverride", &phone);
-    let hidden = "const box = document.querySelector('#record .scroll'); return box.scrollWidth - box.clientWidth";
-    assert_eq!(side.browser.run(hidden), 0);
+/// On a phone and in a window.
+fn the_record_fits(side: &Institution) {
+    for width in [390, 1280] {
+        let window =
+            json!({"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": false});
+        side.browser
+            .devtools("Emulation.setDeviceMetricsOverride", &window);
+        let hidden = "const box = document.querySelector('#record .scroll'); return box.scrollWidth - box.clientWidth";
+        assert_eq!(side.browser.run(hidden), 0, "{width}");
+    }
     side.browser
         .devtools("Emulation.clearDeviceMetricsOverride", &json!({}));
+}
+
+/// A session cannot be repeated at will, so its result is kept, and marked.
+fn a_result_stays_when_recordings_change(side: &Institution) {
+    let browser = &side.browser;
+    let remove = || {
+        side.step("data");
+        browser.click("[id^=remove-]");
+        browser.wait_for("document.getElementById('example')");
+    };
+    let is_marked = |missing: &str| {
+        side.step("partner");
+        browser.wait_for(&format!(
+            "document.getElementById('missing')?.textContent.includes({missing:?})"
+        ));
+        assert_eq!(
+            browser.texts("#result > .warning"),
+            ["Recordings have changed since this session."]
+        );
+        for part in ["#result .exports", "#record table", "#report iframe"] {
+            assert_eq!(browser.texts(part).len(), 1, "{part}");
+        }
+    };
+    remove();
+    is_marked("recordings are missing");
+    side.step("data");
+    side.folder
+        .file("table.csv", "who;left;top\nanna;1.5;2.5\n");
+    side.drop_files(&[side.folder.path().join("table.csv")]);
+    let announced = || browser.texts("#announced").concat();
+    browser.wait_for("document.getElementById('announced').textContent !== ''");
+    assert!(announced().starts_with("table.csv"), "{}", announced());
+    is_marked("cannot be read yet");
+    // The same recordings as before: the result is theirs, and another session can start.
+    remove();
+    browser.wait_for("document.getElementById('announced').textContent === ''");
+    takes(side, "#example");
+    side.step("partner");
+    browser.wait_for("document.getElementById('connect')");
+    let titles = browser.texts("#result h2");
+    assert_eq!(titles, ["Result of the last session"]);
+    assert_eq!(browser.texts("#result > .warning"), [] as [String; 0]);
 }
 
 #[test]
@@ -122,7 +160,7 @@ fn the_picture_is_beside_its_sliders_and_explains_its_numbers() {
     browser.wait_for("document.querySelector('.canvas').dataset.drawn === '5'");
     let caption = || browser.texts("#picture-caption").concat();
     let expected =
-        "5 fixations of 2 recordings. 2 of them are outside the stimulus and become no letter.";
+        "5 fixations of 2 recordings. 2 of them are outside the stimulus and are left out.";
     assert!(caption().starts_with(expected), "{}", caption());
     let used = user.state()["cohorts"][0]["summary"]["files"][0]["rows_used"].clone();
     assert_eq!(used, 3);
@@ -150,17 +188,18 @@ fn a_refused_answer_comes_with_one_that_fits() {
     user.drop_files(&[root().join("testdata/demo/clinic.csv")]);
     identify(&user, "Clinic");
     browser.wait_for("document.querySelector('#limits #smaller-groups')");
+    // Scores would say more about each person than what is refused.
     let offered = browser.texts("#instead button");
-    assert_eq!(
-        offered,
-        [
-            "the score of each pair, which says more about each person",
-            "allow 4 participants, if the partner agrees"
-        ]
-    );
+    assert_eq!(offered, ["allow 4 participants, if the partner agrees"]);
+    let reason = browser.texts("#before-connecting").concat();
+    assert!(reason.contains("would be refused"), "{reason}");
+    browser.wait_for("document.querySelector('#connect:not(.primary)')");
     browser.click("#smaller-groups");
     browser.wait_for("!document.getElementById('limits')");
     assert_eq!(user.state()["partner"]["minimum_group"], "4");
+    browser.wait_for("document.querySelector('#connect.primary')");
+    let shown = "const input = document.getElementById('minimum-group'); const { top, bottom } = input.getBoundingClientRect(); return [input.checkVisibility(), document.activeElement === input, top >= 0 && bottom <= innerHeight]";
+    assert_eq!(browser.run(shown), json!([true, true, true]));
     // A policy may ask for more.
     let partner = "ab".repeat(32);
     let policy = format!(

@@ -3,13 +3,11 @@
 use super::Institution;
 use crate::common::root;
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 /// Walks one side up to the button that connects, as a user would.
-fn prepare(side: &Institution, cohort: PathBuf, name: &str) {
+pub(super) fn prepare(side: &Institution, cohort: PathBuf, name: &str) {
     side.drop_files(&[cohort]);
     identify(side, name);
 }
@@ -104,7 +102,13 @@ pub(super) fn introduced_with(
     host.browser.click("#save-invitation");
     host.browser
         .wait_for("document.querySelector('#alert .problem')");
+    host.browser
+        .wait_for("document.querySelector('.field.wrong #address[aria-invalid]')");
+    let words = host.browser.texts("#alert .problem").concat();
+    assert!(words.contains("in “Address for the partner”"), "{words}");
     host.set("address", &listen.replace(":0", ":7070"));
+    host.browser
+        .wait_for("!document.querySelector('.field.wrong')");
     a_plan_over_the_limit_is_changed_by_one_click(&host);
     send_invitation(&host, &join);
     // The plan came with the invitation.
@@ -181,7 +185,11 @@ fn two_institutions_compare_in_two_browsers() {
     }
     let policy = |side: &Institution| side.browser.texts("#agreed-policy").concat();
     assert_eq!(policy(&host), "allows this plan until 2099-12-31.");
-    assert_eq!(policy(&join), "there is none.");
+    assert_eq!(policy(&join), "none; this institution sets no rules.");
+    assert_eq!(
+        join.browser.texts("#shown-ids"),
+        ["Clinic will see your participant ids and stimulus names."]
+    );
     let title = join.browser.run("return document.title");
     assert_eq!(title, "The partner is ready – Veilpath");
     // Both see the same plan, and nothing has been computed.
@@ -200,10 +208,11 @@ fn two_institutions_compare_in_two_browsers() {
     // The page is closed and opened again while the other side has not started yet.
     host.browser.open_url("about:blank");
     host.browser.open_url(&host.address);
-    host.browser.wait_for("document.getElementById('drop')");
-    host.step("partner");
+    // It shows the session.
     host.browser
         .wait_for("document.getElementById('not-started')");
+    assert_eq!(badge(&host), ["waiting"]);
+    assert_eq!(badge(&join), ["ready to start"]);
     // The wait is not part of the time.
     std::thread::sleep(Duration::from_secs(3));
     join.browser.click("#start");
@@ -219,6 +228,7 @@ fn two_institutions_compare_in_two_browsers() {
     );
     for side in [&host, &join] {
         side.browser.wait_for("document.getElementById('record')");
+        assert_eq!(badge(side), ["finished"]);
         let record = side.get("/api/record.csv");
         assert!(
             record.contains("intent") && record.contains("completion"),
@@ -241,6 +251,11 @@ fn two_institutions_compare_in_two_browsers() {
     join.no_complaints();
 }
 
+/// What the step with a partner is marked with.
+pub(super) fn badge(side: &Institution) -> Vec<String> {
+    side.browser.texts("#to-partner .badge")
+}
+
 /// A policy of the host that allows its plan.
 fn allow(host: &Institution, join: &Institution) {
     let fingerprint = join.browser.texts("#own-fingerprint").concat();
@@ -249,92 +264,6 @@ fn allow(host: &Institution, join: &Institution) {
          [[partners]]\nname = \"University\"\nfingerprint = \"{fingerprint}\"\n"
     );
     host.folder.file("home/policy.toml", policy);
-}
-
-#[test]
-#[ignore = "starts two browsers; .ci/full runs it"]
-fn two_institutions_meet_at_a_relay() {
-    let Some((host, join)) = Institution::start().zip(Institution::start()) else {
-        return;
-    };
-    // Two groups at each institution.
-    for call in [
-        "synth lifelike --groups patients=8,controls=8 --stimuli 2 --seed 7 -o all.csv",
-        "split all.csv --seed 1 --first clinic.csv --second university.csv",
-    ] {
-        host.folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
-    }
-    prepare(&host, host.folder.path().join("clinic.csv"), "Clinic");
-    prepare(
-        &join,
-        host.folder.path().join("university.csv"),
-        "University",
-    );
-    let relay = Relay::start(&host);
-    host.browser.click("#via-relay");
-    host.set("relay", &relay.address);
-    host.set("minimum-group", "3");
-    host.set("partner-reveal", "groups");
-    send_invitation(&host, &join);
-    // Where to meet came with the invitation.
-    let form = join.state()["partner"].clone();
-    assert_eq!(form["via_relay"], true, "{form}");
-    assert_eq!(form["relay"], relay.address.as_str());
-    join.set("minimum-group", "3");
-    send_invitation(&join, &host);
-    host.keep("partner-relay");
-    for side in [&host, &join] {
-        side.browser.click("#connect");
-    }
-    for side in [&host, &join] {
-        side.browser.wait_for("document.getElementById('start')");
-        side.browser.click("#start");
-    }
-    for side in [&host, &join] {
-        side.browser.wait_for("document.getElementById('result')");
-    }
-    let csv = [&host, &join].map(|side| side.export("partner_result", "csv"));
-    assert_eq!(csv[0], csv[1], "both sides have the same result");
-    // Means of pairs of groups, and no pair of participants.
-    assert!(
-        csv[0].contains("patients") && !csv[0].contains("p01"),
-        "{}",
-        csv[0]
-    );
-    host.keep("partner-groups");
-    host.no_complaints();
-    join.no_complaints();
-}
-
-/// `veilpath relay` on a free port.
-struct Relay {
-    process: std::process::Child,
-    address: String,
-}
-
-impl Relay {
-    fn start(side: &Institution) -> Self {
-        let mut command = side.folder.command(&["relay", "--listen", "127.0.0.1:0"]);
-        let mut process = command.stderr(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
-        let message = |line: String| Some(line.split_once("listening on ")?.1.to_string());
-        let address = lines.find_map(|line| message(line.unwrap())).unwrap();
-        let port = address.trim().rsplit(':').next().unwrap();
-        let port: String = port.chars().take_while(char::is_ascii_digit).collect();
-        // A full pipe would stop it.
-        std::thread::spawn(move || lines.count());
-        Self {
-            process,
-            address: format!("127.0.0.1:{port}"),
-        }
-    }
-}
-
-impl Drop for Relay {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
 }
 
 #[test]
