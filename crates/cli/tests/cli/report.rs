@@ -68,7 +68,7 @@ fn pages_are_made_from_json_and_csv() {
     let page = folder.read("json.html");
     assert!(page.contains("no more, if both follow the protocol"));
     assert!(page.contains(
-        "4 participants of clinic with 4 of university, 2 stimuli, by Levenshtein, with the engine garbled."
+        "4 participants of clinic with 4 of university, 2 stimuli, by Levenshtein, with the garbled engine."
     ));
     let from_csv = folder.run(&["report", "scores.csv"]);
     assert!(

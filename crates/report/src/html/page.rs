@@ -132,7 +132,7 @@ pub(super) fn subtitle(report: &Report<'_>) -> String {
     let how = file.outcome().map_or_else(String::new, |outcome| {
         let metric = plan::metric_name(&outcome.spec.metric);
         let engine = outcome.spec.engine.name();
-        format!(", by {metric}, with the engine {engine}")
+        format!(", by {metric}, with the {engine} engine")
     });
     format!("{sides}{stimuli}{how}.")
 }
