@@ -137,10 +137,10 @@ impl AgreedSession {
             self.sign_intent(&disclosure)?;
         }
         *start = Instant::now();
-        observer.started();
         if let Some((ledger, charge)) = self.agreement.learned_pairs.take() {
             ledger.charge(charge)?;
         }
+        observer.started();
         match self.agreement.proposal.tiles {
             Some(tiles) => self.keep_plan(tiles)?,
             None => {

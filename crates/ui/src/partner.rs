@@ -135,13 +135,15 @@ impl Workspace {
         self.session.needs_approval();
         let form = &mut self.partner;
         let peer = invitation.fingerprint.to_string();
-        let is_another = !["", peer.as_str()].contains(&form.peer.trim());
+        let known = form.fingerprint();
+        let is_another = !form.peer.trim().is_empty() && known.ok() != Some(invitation.fingerprint);
         // A name that was typed before is kept, unless it is that of another partner.
         if is_another || !invitation.name.trim().is_empty() {
             form.peer_name = invitation.name;
         }
         form.peer = peer;
         form.encoding = invitation.encoding.0;
+        form.suggested_minimum = invitation.minimum_group;
         // An answer contains neither: this side hosts, and keeps its own plan.
         let Some(place) = invitation.place else {
             // A joining side's address is that of its host.
@@ -153,7 +155,6 @@ impl Workspace {
         };
         form.role = "join".into();
         form.plan = invitation.plan;
-        form.suggested_minimum = invitation.minimum_group;
         form.via_relay = matches!(place, MeetingPlace::Relay(_));
         match place {
             MeetingPlace::Host(address) => form.address = address,

@@ -180,7 +180,7 @@ fn advice(error: &Error) -> &'static str {
             "Choose all pairs, or give the stimuli the same names in both cohorts."
         }
         Error::MetricOptions(MetricOptionsError::GridMissing) => {
-            "This metric compares cells by their distance, and areas have none. Choose a grid under Encode, or another metric, such as Levenshtein."
+            "This metric compares cells by their distance, and areas have no distances. Choose a grid under Encode, or another metric, such as Levenshtein."
         }
         Error::MetricOptions(MetricOptionsError::ViewMissing) => {
             "Enter the size of the screen in centimetres and its distance under Data, More."

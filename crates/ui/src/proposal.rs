@@ -28,7 +28,12 @@ impl Workspace {
     /// The limit of comparisons per scanpath.
     pub(crate) fn limit(&self) -> Result<ScanpathLimit, Problem> {
         let limit = self.partner.limit.trim();
-        let wrong = |_| Problem::new("the maximum of comparisons must be a whole number", "");
+        let wrong = |_| {
+            Problem::new(
+                "the maximum number of comparisons must be a whole number",
+                "",
+            )
+        };
         match limit.is_empty() {
             true => Ok(ScanpathLimit::Default),
             false => limit.parse().map(ScanpathLimit::Count).map_err(wrong),
@@ -37,7 +42,12 @@ impl Workspace {
 
     /// The fewest participants that a part of an answer about groups may be about, if the user has chosen a number.
     pub(crate) fn chosen_minimum(&self) -> Result<Option<u32>, Problem> {
-        let wrong = |_| Problem::new("the minimum of participants must be a whole number", "");
+        let wrong = |_| {
+            Problem::new(
+                "the minimum number of participants must be a whole number",
+                "",
+            )
+        };
         match self.partner.minimum_group.trim() {
             "" => Ok(None),
             number => number.parse().map(Some).map_err(wrong),

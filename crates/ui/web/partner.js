@@ -114,9 +114,9 @@ function whoBox(now) {
     form.peer && peerWords.of === form.peer && peerWords.words.length ? h("div", { class: "warning" }, h("p", null, h("strong", null, "Compare these words with the partner by phone"), " before you start. Somebody who changed the file on its way cannot change the words that the partner sees."), wordList(peerWords.words)) : null);
 }
 
-/** Whether the invitation has another minimum than this side, and this side may use it. */
+/** Whether the invitation has a smaller minimum than this side, and this side may use it. Of two, the larger one applies. */
 function suggestsMinimum({ suggested_minimum: suggested, minimum_group: own }) {
-  return suggested && policy.value && suggested >= policy.value.least && suggested !== Number(own || policy.value.minimum);
+  return suggested && policy.value?.limits?.kind === "groups" && suggested >= policy.value.least && suggested < Number(own || policy.value.minimum);
 }
 
 function planBox(now) {
@@ -129,13 +129,13 @@ function planBox(now) {
   const usual = !form.limit && limits?.kind === "pairs" && limits.limit !== null ? String(limits.limit) : "default limit";
   return h("section", { id: "partner-plan" }, h("h2", null, "3. What to compute"),
     joins && (form.via_relay ? form.relay : form.address) ? h("p", { class: "note" }, "From the invitation. Both sides must have the same plan; if you change it, tell the partner.") : null,
-    joins && suggestsMinimum(form) ? h("p", { class: "warning", id: "suggested-minimum" }, `The partner suggests a minimum of ${form.suggested_minimum} participants for each part of the answer; yours is ${form.minimum_group || policy.value.minimum}. `, h("button", { type: "button", click: () => save({ minimum_group: String(form.suggested_minimum) }) }, `Use ${form.suggested_minimum}`)) : null,
+    joins && suggestsMinimum(form) ? h("p", { class: "warning", id: "suggested-minimum" }, `The partner suggests a minimum of ${form.suggested_minimum} participants for each part of the answer; yours is ${form.minimum_group || policy.value.minimum}. A smaller number protects your participants less. `, h("button", { type: "button", click: () => save({ minimum_group: String(form.suggested_minimum) }) }, `Use ${form.suggested_minimum}`)) : null,
     differs.length ? h("div", { class: "warning" }, h("strong", null, "The partner encoded its recordings differently: "), differs.map(([name, value]) => `${name} ${value} (here ${own[name]})`).join(", "), ". Change it under ", h("a", { href: "#encode" }, "Encode"), ".") : null,
     planBoxes(form.plan, (plan) => save({ plan }), "partner", true),
     h("details", { open: Boolean(form.limit || form.minimum_group || form.pseudonyms) }, h("summary", null, "More"),
       h("div", { class: "fields" },
-        box("limit", "Maximum comparisons of each scanpath", text(form.limit, (limit) => save({ limit }), { placeholder: usual, inputmode: "numeric" }), { help: "Many scores of one scanpath reveal it. Allow more only for a partner that you trust." }),
-        box("minimum-group", "Minimum participants in an answer about groups", text(form.minimum_group, (minimum_group) => save({ minimum_group }), { placeholder: String(policy.value?.minimum ?? ""), inputmode: "numeric" }), { help: "The invitation suggests it to the partner. Each side enforces its own." })),
+        box("limit", "Maximum comparisons per scanpath", text(form.limit, (limit) => save({ limit }), { placeholder: usual, inputmode: "numeric" }), { help: "Many scores of one scanpath reveal it. Allow more only for a partner that you trust." }),
+        box("minimum-group", "Minimum number of participants in an answer about groups", text(form.minimum_group, (minimum_group) => save({ minimum_group }), { placeholder: String(policy.value?.minimum ?? ""), inputmode: "numeric" }), { help: "The invitation suggests it to the partner. Each side enforces its own." })),
       check("pseudonyms", "Hide participant ids and stimulus names from the partner", form.pseudonyms, (pseudonyms) => save({ pseudonyms }))),
     policyBox(),
     limitsBox(now));
@@ -148,7 +148,7 @@ function otherAnswers() {
   const others = (limits?.others ?? []).filter((value) => value !== "score");
   // It says more than all others.
   const scores = limits?.others?.includes("score") ? reveal("score") : null;
-  const smaller = limits?.kind === "groups" && !limits.fits && limits.smallest >= least ? h("button", { type: "button", id: "smaller-groups", click: allowSmaller }, `allow ${limits.smallest} participants, if the partner agrees`) : null;
+  const smaller = limits?.kind === "groups" && !limits.fits && limits.smallest >= least ? h("button", { type: "button", id: "smaller-groups", click: allowSmaller }, `allow groups of ${limits.smallest}, if the partner agrees`) : null;
   if (!others.length && !smaller && !scores) return null;
   return h("div", { class: "row", id: "instead" }, h("span", null, "Instead:"), others.map(reveal), smaller, scores);
 }
@@ -172,7 +172,7 @@ function limitsBox(now) {
   if (limits.kind === "no-groups") return h("div", { class: "warning", id: "limits" }, h("p", null, "This answer needs a group for every participant, and your recordings name none."), offered());
   if (limits.kind === "groups") {
     if (limits.fits) return null;
-    return h("div", { class: "warning", id: "limits" }, h("p", null, `This answer would be refused: no part of it may be about fewer than ${count(limits.minimum, "participant")} of a side, and the smallest here is about ${limits.smallest}. Add recordings${limits.others?.length ? ", or choose another answer" : ""}.`), offered());
+    return h("div", { class: "warning", id: "limits" }, h("p", null, `This answer would be refused: no part of it may cover fewer than ${count(limits.minimum, "participant")} of a side, and the smallest here covers ${limits.smallest}. Add recordings${limits.others?.length ? ", or choose another answer" : ""}.`), offered());
   }
   if (limits.limit === null) return null;
   const each = now.partner.plan.pairs === "all" ? "scanpath" : "scanpath of a stimulus";
