@@ -33,7 +33,7 @@ fn hanging_up_at_every_message_gives_no_second_answer() {
 
 /// All places with `VEILPATH_FAULTS=long`; otherwise some, and the last ones, where results are opened.
 fn chosen(cuts: Vec<Cut>) -> Vec<Cut> {
-    let (some, last) = (5, 5);
+    let (some, last) = (8, 6);
     if is_long() || cuts.len() <= some + last {
         return cuts;
     }
